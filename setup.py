@@ -1,4 +1,4 @@
-"""Puts the compiled core into a package; all else about it stands in setup.cfg."""
+"""What of the package setup.cfg cannot say: which folders it is made of, and the compiled core."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-from setuptools import Distribution, setup
+from setuptools import Distribution, find_namespace_packages, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
-COMPILE = "import sys; sys.path.insert(0, '.'); from sim.cli import main; main()"
+FOLDERS = {
+    "xc40io": "sim",
+    "xc40io.topology": "topology",
+    "xc40io.configs": "configs",
+    "xc40io.validation": "validation",
+}
+"""The folders of the checkout by the packages that they are installed as."""
+
+COMPILE = "import sys; sys.path.insert(0, sys.argv.pop(1)); from xc40io.cli import main; main()"
+
+
+def packages() -> list[str]:
+    """Return all packages, those of data among them."""
+    within = {name: find_namespace_packages(folder) for name, folder in FOLDERS.items()}
+    return [*within, *(f"{name}.{part}" for name, parts in within.items() for part in parts)]
 
 
 class BuildWithCore(build_py):
@@ -20,8 +34,9 @@ class BuildWithCore(build_py):
         """Build; a checkout that is installed as it is gets no core here."""
         super().run()
         if not self.editable_mode:
-            folder = Path(self.build_lib) / "sim/compiler/built"
-            command = [sys.executable, "-c", COMPILE, "compile", "--into", str(folder)]
+            built = Path(self.build_lib).resolve()
+            folder = built / "xc40io/compiler/built"
+            command = [sys.executable, "-c", COMPILE, str(built), "compile", "--into", str(folder)]
             subprocess.run(command, check=True)
 
 
@@ -42,6 +57,8 @@ class WheelOfAnyPython(bdist_wheel):
 
 
 setup(
+    packages=packages(),
+    package_dir=FOLDERS,
     cmdclass={"build_py": BuildWithCore, "bdist_wheel": WheelOfAnyPython},
     distclass=WithMachineCode,
 )

@@ -1,7 +1,7 @@
 """What the lessons share: run IOR, say what came of it, draw it, set published numbers beside it.
 
 A lesson is a notebook in this folder, so Jupyter finds this module when it runs one. Figures look
-as those of ``xc40io`` do: paper and colours are those of :mod:`sim.telling.sheet`.
+as those of ``xc40io`` do: paper and colours are those of :mod:`xc40io.telling.sheet`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.display import Image, display
 
-import sim
-from sim.config.scenario import checked_scenario
-from sim.findings.waits import waits
-from sim.results.pictures.album import pictures_of
-from sim.telling.sheet import (
+import xc40io
+from xc40io.config.scenario import checked_scenario
+from xc40io.findings.waits import waits
+from xc40io.results.pictures.album import pictures_of
+from xc40io.telling.sheet import (
     INK,
     PALETTE,
     Heading,
@@ -29,7 +29,7 @@ from sim.telling.sheet import (
     sheet,
     tenfolds,
 )
-from validation.target import FIRMNESS, load_targets
+from xc40io.validation.target import FIRMNESS, load_targets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ _COLUMNS = 96  # letters of a printed line
 _DPI = 90
 
 
-def run(ior: str, *, nodes: int, ppn: int, record: bool = False, **fields: Any) -> sim.Result:
+def run(ior: str, *, nodes: int, ppn: int, record: bool = False, **fields: Any) -> xc40io.Result:
     """Simulate an IOR command.
 
     Parameters
@@ -53,7 +53,7 @@ def run(ior: str, *, nodes: int, ppn: int, record: bool = False, **fields: Any) 
     record
         Whether to keep when each call, RPC and lock was: ``result.recording``.
     fields
-        Other fields of :class:`sim.Scenario`. The machine is Theta unless given.
+        Other fields of :class:`xc40io.Scenario`. The machine is Theta unless given.
 
     Raises
     ------
@@ -61,22 +61,22 @@ def run(ior: str, *, nodes: int, ppn: int, record: bool = False, **fields: Any) 
         If a field is unknown or wrong, or if the machine cannot run it.
     """
     asked = {"machine": "theta", "nodes": nodes, "ppn": ppn, "workload": {"ior": ior}, **fields}
-    return sim.simulate(checked_scenario(asked, "run"), record=record)
+    return xc40io.simulate(checked_scenario(asked, "run"), record=record)
 
 
-def seconds(result: sim.Result, phase: str = "write") -> float:
+def seconds(result: xc40io.Result, phase: str = "write") -> float:
     """Return how long a phase took, in seconds; the sum if there are several of that name."""
     phases = result.to_pandas()["phases"]
     return float(phases[phases.phase == phase].seconds.sum())
 
 
-def speed(result: sim.Result, phase: str = "write") -> float:
+def speed(result: xc40io.Result, phase: str = "write") -> float:
     """Return how fast a phase moved bytes, in GB/s (GB = 10^9 bytes)."""
     phases = result.to_pandas()["phases"]
     return float(phases[phases.phase == phase].bytes.sum()) / seconds(result, phase) / GB
 
 
-def why(result: sim.Result, most: int = 4) -> None:
+def why(result: xc40io.Result, most: int = 4) -> None:
     """Print what an average rank waited for in the whole run, the longest first."""
     for wait in waits(result)[:most]:
         print(f"{100 * wait.share:5.1f} %  {wait.words}")
@@ -108,7 +108,7 @@ def show(figure: Figure) -> None:
     display(Image(picture.getvalue()))  # type: ignore[no-untyped-call]
 
 
-def picture(result: sim.Result, name: str) -> None:
+def picture(result: xc40io.Result, name: str) -> None:
     """Show one of the pictures that ``xc40io ... --plots`` draws: ``osts``, ``locks``, ``gantt``.
 
     Raises

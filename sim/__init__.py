@@ -1,6 +1,6 @@
 """A discrete-event simulator of the I/O path of Cray XC40 supercomputers.
 
->>> from sim import Scenario, ior_rows, simulate
+>>> from xc40io import Scenario, ior_rows, simulate
 >>> scenario = Scenario(
 ...     machine="theta", nodes=4, ppn=2,
 ...     striping={"count": 8, "size": "8m"},
@@ -10,8 +10,8 @@
 >>> [row.access.value for row in ior_rows(result)]
 ['write', 'read']
 
-The names below are imported when they are first used, so that ``import sim`` and the command line
-start without waiting for Numba.
+The names below are imported when they are first used, so that ``import xc40io`` and the command
+line start without waiting for Numba.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from __future__ import annotations
 # which has this constant, would take milliseconds, and so would what __getattr__ needs.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sim.config.asked_workload import Workload
-    from sim.config.errors import InputError
-    from sim.config.jobs import JobsScenario, load_jobs
-    from sim.config.machine import Machine, load_machine
-    from sim.config.scenario import Placement, Scenario, Target, load_scenario
-    from sim.config.striping import StripeRequest
-    from sim.config.workload_mix import WorkloadMix, load_mix
-    from sim.results.programs.ior_report import ior_report, ior_rows
-    from sim.results.saved import load
-    from sim.run.jobs import JobsResult, simulate_jobs
-    from sim.run.result import Result
-    from sim.run.simulate import simulate
-    from sim.studies.compare.side_by_side import SideBySide, compare
-    from sim.studies.explain.explanation import Explanation, explain
-    from sim.studies.plan.plan import Plan, plan
-    from sim.studies.plan.plan_faults import MixFaults, plan_faults
-    from sim.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
-    from sim.studies.sweep.sweep import Sweep, sweep
-    from sim.studies.tune.tuning import Tuning, tune
-    from sim.workloads.job_script.files import load_job_script
-    from sim.workloads.job_script.script import JobScript
+    from xc40io.config.asked_workload import Workload
+    from xc40io.config.errors import InputError
+    from xc40io.config.jobs import JobsScenario, load_jobs
+    from xc40io.config.machine import Machine, load_machine
+    from xc40io.config.scenario import Placement, Scenario, Target, load_scenario
+    from xc40io.config.striping import StripeRequest
+    from xc40io.config.workload_mix import WorkloadMix, load_mix
+    from xc40io.results.programs.ior_report import ior_report, ior_rows
+    from xc40io.results.saved import load
+    from xc40io.run.jobs import JobsResult, simulate_jobs
+    from xc40io.run.result import Result
+    from xc40io.run.simulate import simulate
+    from xc40io.studies.compare.side_by_side import SideBySide, compare
+    from xc40io.studies.explain.explanation import Explanation, explain
+    from xc40io.studies.plan.plan import Plan, plan
+    from xc40io.studies.plan.plan_faults import MixFaults, plan_faults
+    from xc40io.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
+    from xc40io.studies.sweep.sweep import Sweep, sweep
+    from xc40io.studies.tune.tuning import Tuning, tune
+    from xc40io.workloads.job_script.files import load_job_script
+    from xc40io.workloads.job_script.script import JobScript
 
 __all__ = [
     "Explanation",
@@ -82,42 +82,42 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Explanation": "sim.studies.explain.explanation",
-    "InputError": "sim.config.errors",
-    "JobScript": "sim.workloads.job_script.script",
-    "JobsResult": "sim.run.jobs",
-    "JobsScenario": "sim.config.jobs",
-    "Machine": "sim.config.machine",
-    "MixFaults": "sim.studies.plan.plan_faults",
-    "MixSensitivity": "sim.studies.plan.plan_sensitivity",
-    "Placement": "sim.config.scenario",
-    "Plan": "sim.studies.plan.plan",
-    "Result": "sim.run.result",
-    "Scenario": "sim.config.scenario",
-    "SideBySide": "sim.studies.compare.side_by_side",
-    "StripeRequest": "sim.config.striping",
-    "Sweep": "sim.studies.sweep.sweep",
-    "Target": "sim.config.scenario",
-    "Tuning": "sim.studies.tune.tuning",
-    "Workload": "sim.config.asked_workload",
-    "compare": "sim.studies.compare.side_by_side",
-    "explain": "sim.studies.explain.explanation",
-    "WorkloadMix": "sim.config.workload_mix",
-    "ior_report": "sim.results.programs.ior_report",
-    "ior_rows": "sim.results.programs.ior_report",
-    "load": "sim.results.saved",
-    "load_job_script": "sim.workloads.job_script.files",
-    "load_jobs": "sim.config.jobs",
-    "load_machine": "sim.config.machine",
-    "load_mix": "sim.config.workload_mix",
-    "load_scenario": "sim.config.scenario",
-    "plan": "sim.studies.plan.plan",
-    "plan_faults": "sim.studies.plan.plan_faults",
-    "sensitivity": "sim.studies.plan.plan_sensitivity",
-    "simulate": "sim.run.simulate",
-    "simulate_jobs": "sim.run.jobs",
-    "sweep": "sim.studies.sweep.sweep",
-    "tune": "sim.studies.tune.tuning",
+    "Explanation": "xc40io.studies.explain.explanation",
+    "InputError": "xc40io.config.errors",
+    "JobScript": "xc40io.workloads.job_script.script",
+    "JobsResult": "xc40io.run.jobs",
+    "JobsScenario": "xc40io.config.jobs",
+    "Machine": "xc40io.config.machine",
+    "MixFaults": "xc40io.studies.plan.plan_faults",
+    "MixSensitivity": "xc40io.studies.plan.plan_sensitivity",
+    "Placement": "xc40io.config.scenario",
+    "Plan": "xc40io.studies.plan.plan",
+    "Result": "xc40io.run.result",
+    "Scenario": "xc40io.config.scenario",
+    "SideBySide": "xc40io.studies.compare.side_by_side",
+    "StripeRequest": "xc40io.config.striping",
+    "Sweep": "xc40io.studies.sweep.sweep",
+    "Target": "xc40io.config.scenario",
+    "Tuning": "xc40io.studies.tune.tuning",
+    "Workload": "xc40io.config.asked_workload",
+    "compare": "xc40io.studies.compare.side_by_side",
+    "explain": "xc40io.studies.explain.explanation",
+    "WorkloadMix": "xc40io.config.workload_mix",
+    "ior_report": "xc40io.results.programs.ior_report",
+    "ior_rows": "xc40io.results.programs.ior_report",
+    "load": "xc40io.results.saved",
+    "load_job_script": "xc40io.workloads.job_script.files",
+    "load_jobs": "xc40io.config.jobs",
+    "load_machine": "xc40io.config.machine",
+    "load_mix": "xc40io.config.workload_mix",
+    "load_scenario": "xc40io.config.scenario",
+    "plan": "xc40io.studies.plan.plan",
+    "plan_faults": "xc40io.studies.plan.plan_faults",
+    "sensitivity": "xc40io.studies.plan.plan_sensitivity",
+    "simulate": "xc40io.run.simulate",
+    "simulate_jobs": "xc40io.run.jobs",
+    "sweep": "xc40io.studies.sweep.sweep",
+    "tune": "xc40io.studies.tune.tuning",
 }
 
 

@@ -16,12 +16,12 @@ from typing import Any
 import click
 from documents import ROOT
 
-from sim.assistant.questions import AboutARun
-from sim.assistant.tools import TOOLS
-from sim.cli.serve import mcp
-from sim.config.errors import InputError
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
+from xc40io.assistant.questions import AboutARun
+from xc40io.assistant.tools import TOOLS
+from xc40io.cli.serve import mcp
+from xc40io.config.errors import InputError
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
 
 PAGE = ROOT / "docs" / "assistants.md"
 

@@ -4,9 +4,9 @@
 
     python tools/check_imports.py   # what is wrong; status 1 if anything is
 
-A string that is the name of a module of the project, as ``"sim.run.jobs"``, or of something in one,
-as ``"sim.run.jobs:simulate_jobs"``, counts as an import of that module: somebody imports it by that
-name. Two rules are checked:
+A string that is the name of a module of the project, as ``"xc40io.run.jobs"``, or of something in
+one, as ``"xc40io.run.jobs:simulate_jobs"``, counts as an import of that module: somebody imports it
+by that name. Two rules are checked:
 
 * Imports point downward in the layers of ``pyproject.toml``, and there are no circles, neither of
   modules nor of packages.
@@ -30,6 +30,13 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 ROOT = Path(__file__).resolve().parents[1]
+
+PACKAGES = {
+    "xc40io": ROOT / "sim",
+    "xc40io.topology": ROOT / "topology",
+    "xc40io.validation": ROOT / "validation",
+}
+"""The packages of the project, and their folders."""
 
 HEAVY = {
     "asyncio": 45,
@@ -57,7 +64,7 @@ HEAVY = {
     "rich": 10,
     "SALib": 450,
     "scipy": 150,
-    "sim.machine": 250,
+    "xc40io.machine": 250,
     "simpleeval": 10,
     "simpy": 30,
     "unittest": 35,
@@ -71,7 +78,7 @@ components. ``xc40io --help`` takes 100 in all."""
 USUAL = frozenset({"importlib.metadata", "numpy", "pydantic", "simpleeval", "simpy", "yaml"})
 """What every run imports."""
 
-START = "sim.cli.app"
+START = "xc40io.cli.app"
 """What is imported for ``xc40io --help``, with all that it imports."""
 
 BRINGS = {
@@ -92,17 +99,17 @@ BRINGS = {
 """Heavy libraries that import others of them."""
 
 SELDOM = (
-    "sim.libraries",
-    "sim.workloads.darshan",
-    "sim.workloads.ior.mpiio",
-    "sim.workloads.replay",
-    "sim.workloads.skeleton",
-    "topology.drawing",
-    "validation",
+    "xc40io.libraries",
+    "xc40io.workloads.darshan",
+    "xc40io.workloads.ior.mpiio",
+    "xc40io.workloads.replay",
+    "xc40io.workloads.skeleton",
+    "xc40io.topology.drawing",
+    "xc40io.validation",
 )
 """Modules and packages of our own that a plain run of IOR does without."""
 
-FREE = ("sim", "sim.cli")
+FREE = ("xc40io", "xc40io.cli")
 """Modules before which nothing at all is imported: see there."""
 
 _NAMED = re.compile(r"(\w+(?:\.\w+)+)(?::[\w.]+)?")
@@ -122,18 +129,15 @@ class Imports:
 
     Parameters
     ----------
-    root
-        The folder in which the packages are.
     packages
-        Their names.
+        Their folders by their names.
     """
 
-    def __init__(self, root: Path, packages: Sequence[str]) -> None:
-        self.root, self.packages = root, packages
+    def __init__(self, packages: Mapping[str, Path]) -> None:
         self.modules = {
-            _module_name(path.relative_to(root)): path
-            for package in packages
-            for path in sorted((root / package).rglob("*.py"))
+            _module_name(package, path.relative_to(folder)): path
+            for package, folder in packages.items()
+            for path in sorted(folder.rglob("*.py"))
         }
         self.all = [found for name in self.modules for found in self._of_module(name)]
 
@@ -245,8 +249,8 @@ def wrong(imports: Imports, settings: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _module_name(path: Path) -> str:
-    parts = path.with_suffix("").parts
+def _module_name(package: str, path: Path) -> str:
+    parts = (package, *path.with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -291,7 +295,7 @@ def _told(one: Import) -> str:
 def main() -> int:
     """Print what is wrong; return the exit status."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    imports = Imports(ROOT, settings["tool"]["importlinter"]["root_packages"])
+    imports = Imports(PACKAGES)
     found = wrong(imports, settings)
     for line in found:
         print(line)

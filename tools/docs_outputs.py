@@ -17,7 +17,7 @@ from documents import Example, documents, examples
 from example_runs import run
 from shown_lines import first_unlike, renewed
 
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 
 class ExampleError(Exception):

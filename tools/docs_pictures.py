@@ -14,19 +14,19 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-import sim
-from sim.archive.whole_files import replacing
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario, checked_scenario, load_scenario
-from sim.results.animation.document import write_animation
-from sim.results.exports.html_file import page_of
-from sim.results.machine_picture import machine_figure
-from sim.results.pictures.album import pictures_of
-from sim.run.fabric import fabric_of
-from sim.studies.compare.side_by_side_answer import side_by_side_answer
-from sim.studies.sweep.sweep_plot import sweep_figure
-from sim.telling.drawing import figures
-from sim.telling.html import write_page
+import xc40io
+from xc40io.archive.whole_files import replacing
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario, checked_scenario, load_scenario
+from xc40io.results.animation.document import write_animation
+from xc40io.results.exports.html_file import page_of
+from xc40io.results.machine_picture import machine_figure
+from xc40io.results.pictures.album import pictures_of
+from xc40io.run.fabric import fabric_of
+from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
+from xc40io.studies.sweep.sweep_plot import sweep_figure
+from xc40io.telling.drawing import figures
+from xc40io.telling.html import write_page
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
@@ -57,12 +57,12 @@ def _scenario(command: str, nodes: int, ppn: int, count: int, size: str) -> Scen
 
 def _of_run(name: str, scenario: Scenario) -> Figure:
     """Return one of the pictures of a run, as ``--plots`` draws it."""
-    result = sim.simulate(scenario, record=True)
+    result = xc40io.simulate(scenario, record=True)
     return next(one.draw() for one in pictures_of(result) if one.name == name)
 
 
 def _side_by_side(runs: Any, what_ifs: tuple[str, ...] = ()) -> Figure:
-    ((_, figure),) = figures(side_by_side_answer(sim.compare(runs, what_ifs, jobs=1)))
+    ((_, figure),) = figures(side_by_side_answer(xc40io.compare(runs, what_ifs, jobs=1)))
     return figure
 
 
@@ -73,7 +73,7 @@ def _striping() -> Figure:
     with TemporaryDirectory() as store:
         return sweep_figure(
             f"{command} on theta, 16 nodes x 4 ranks",
-            sim.sweep(scenario, over, jobs=1, store=store),
+            xc40io.sweep(scenario, over, jobs=1, store=store),
         )
 
 
@@ -140,7 +140,7 @@ def main(names: list[str]) -> None:
 
 def _draw_page(browser: Browser, page: Path) -> None:
     """Draw the top of the page of a run."""
-    write_page(page_of(sim.simulate(load_scenario(_PAGES_SCENARIO))), page, "docs/pictures")
+    write_page(page_of(xc40io.simulate(load_scenario(_PAGES_SCENARIO))), page, "docs/pictures")
     browser.open(page, 1280, 1600)
     browser.screenshot(FOLDER / PAGE, whole=False)
     print(f"drew {PAGE}")
@@ -149,7 +149,7 @@ def _draw_page(browser: Browser, page: Path) -> None:
 def _draw_animation(browser: Browser, film: Path) -> None:
     """Draw a moment of the moving picture of a run."""
     scenario = checked_scenario(_ANIMATED, "the documents' pictures")
-    write_animation(sim.simulate(scenario, record=True), str(film), "docs/pictures")
+    write_animation(xc40io.simulate(scenario, record=True), str(film), "docs/pictures")
     browser.open(film, 1280, 800, prefers_reduced_motion="reduce")
     browser.evaluate(
         "(() => { const slider = document.getElementById('slider');"

@@ -12,7 +12,7 @@ from pathlib import Path
 from click.testing import CliRunner
 from documents import Task
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 Ended = tuple[tuple[str, ...], ...]
 

@@ -19,10 +19,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 IOR = ("ior", "--nodes", "2", "--ppn", "2", "--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "1m")
 
+_PUT = """
+from importlib.metadata import files
+print(*sorted({file.parts[0] for file in files("xc40io")}))
+"""
+
 _RUN = """
 import sys
 sys.modules["numba"] = sys.modules["llvmlite"] = None  # an import of these fails
-from sim.cli import main
+from xc40io.cli import main
 main()
 """
 
@@ -51,11 +56,20 @@ def install(wheel: Path, folder: Path) -> Path:
 def check(python: Path, elsewhere: Path) -> None:
     """Simulate with an installed package, from a folder without sources and with an empty cache.
 
+    In that folder lie a module and folders that are called as those of a checkout are.
+
     Raises
     ------
     SystemExit
-        If the command fails, or has to compile.
+        If the command fails, or has to compile, or if more was installed than one package.
     """
+    put = subprocess.run([str(python), "-c", _PUT], check=True, capture_output=True, text=True)
+    names = {name for name in put.stdout.split() if name != ".." and not name.endswith("-info")}
+    if names != {"xc40io"}:
+        raise SystemExit(f"package_check: {', '.join(sorted(names))} lie among the packages")
+    for name in ("sim", "topology", "validation"):
+        (elsewhere / f"{name}.py").write_text("raise ImportError('of somebody else')\n")
+    (elsewhere / "configs").mkdir()
     cache = elsewhere / "cache"
     kept = {name: os.environ[name] for name in ("LANG", "PATH") if name in os.environ}
     environment = kept | {"HOME": str(elsewhere), "XDG_CACHE_HOME": str(cache), "CC": "/nowhere"}

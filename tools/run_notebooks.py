@@ -15,7 +15,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from sim.archive.whole_files import write_whole
+from xc40io.archive.whole_files import write_whole
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 

@@ -5,7 +5,7 @@ NetworkX graph: :func:`dragonfly` makes the one of the Cray XC series, :func:`to
 and XK series. :func:`build_fabric` then turns the graph into arrays and plugs the compute nodes and
 LNET routers in; everything else works on the resulting :class:`Fabric`, whatever the network.
 
->>> from topology import DragonflyShape, LinkClass, build_fabric, dragonfly
+>>> from xc40io.topology import DragonflyShape, LinkClass, build_fabric, dragonfly
 >>> links = {
 ...     "green": LinkClass(rate=3.36e9, latency=100e-9, length="backplane"),
 ...     "black": LinkClass(rate=3.36e9, latency=100e-9, length="electrical"),
@@ -28,29 +28,29 @@ of 256 get if they were spread over all groups?
 >>> place("spread", 256, fabric).shape
 (256,)
 
-Modules: :mod:`~topology.links` (the kinds of cable), :mod:`~topology.dragonfly` and
-:mod:`~topology.torus` (the graphs of Cray's networks), :mod:`~topology.fabric` (the same as arrays,
-with the nodes on it), :mod:`~topology.routes` (candidate routes between routers),
-:mod:`~topology.detours` (ways around links that are down),
-:mod:`~topology.placement` (which compute nodes a job gets), :mod:`~topology.summary` (what the
-network consists of) and :mod:`~topology.drawing` (a picture of it). What is particular to a kind of
-network in the last three has a module of its own beside them. :func:`~topology.drawing.draw` is
-imported when it is first used: a simulation draws nothing.
+Modules: :mod:`~xc40io.topology.links` (the kinds of cable), :mod:`~xc40io.topology.dragonfly` and
+:mod:`~xc40io.topology.torus` (the graphs of Cray's networks), :mod:`~xc40io.topology.fabric` (the
+same as arrays, with the nodes on it), :mod:`~xc40io.topology.routes` (candidate routes between
+routers), :mod:`~xc40io.topology.detours` (ways around links that are down),
+:mod:`~xc40io.topology.placement` (which compute nodes a job gets), :mod:`~xc40io.topology.summary`
+(what the network consists of) and :mod:`~xc40io.topology.drawing` (a picture of it). What is
+particular to a kind of network in the last three has a module of its own beside them.
+:func:`~xc40io.topology.drawing.draw` is imported when it is first used: a simulation draws nothing.
 """
 
 from typing import TYPE_CHECKING
 
-from topology.detours import Detours, cut_off
-from topology.dragonfly import DragonflyShape, dragonfly
-from topology.fabric import Fabric, build_fabric
-from topology.links import LinkClass
-from topology.placement import POLICIES, parse_node_list, place
-from topology.routes import Routes, candidate_routes, hop_limits
-from topology.summary import Fact, describe, group_bandwidth
-from topology.torus import TorusShape, torus
+from xc40io.topology.detours import Detours, cut_off
+from xc40io.topology.dragonfly import DragonflyShape, dragonfly
+from xc40io.topology.fabric import Fabric, build_fabric
+from xc40io.topology.links import LinkClass
+from xc40io.topology.placement import POLICIES, parse_node_list, place
+from xc40io.topology.routes import Routes, candidate_routes, hop_limits
+from xc40io.topology.summary import Fact, describe, group_bandwidth
+from xc40io.topology.torus import TorusShape, torus
 
 if TYPE_CHECKING:
-    from topology.drawing import draw
+    from xc40io.topology.drawing import draw
 
 __all__ = [
     "POLICIES",
@@ -76,9 +76,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import :func:`~topology.drawing.draw` from its home (PEP 562)."""
+    """Import :func:`~xc40io.topology.drawing.draw` from its home (PEP 562)."""
     if name != "draw":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from topology.drawing import draw
+    from xc40io.topology.drawing import draw
 
     return draw

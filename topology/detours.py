@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.draws import Draws
-from topology.fabric import Fabric
+from xc40io.topology.draws import Draws
+from xc40io.topology.fabric import Fabric
 
 if TYPE_CHECKING:
     import networkx as nx

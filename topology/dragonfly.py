@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.links import LinkClass, one_class_each
+from xc40io.topology.links import LinkClass, one_class_each
 
 if TYPE_CHECKING:
     import networkx as nx

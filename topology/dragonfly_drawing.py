@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import FigureBase
 
-from topology.arcs import arcs
-from topology.dragonfly_places import Circle, bends, bundles, circle
-from topology.fabric import Fabric
-from topology.inks import (
+from xc40io.topology.arcs import arcs
+from xc40io.topology.dragonfly_places import Circle, bends, bundles, circle
+from xc40io.topology.fabric import Fabric
+from xc40io.topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
     EMPTY_INK,
@@ -20,7 +20,7 @@ from topology.inks import (
     add_legend,
     router_inks,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 LINK_INK = {"green": "#2b9348", "black": "#343a40", "blue": "#1d6fd1"}
 

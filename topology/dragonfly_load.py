@@ -14,11 +14,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from topology.arcs import arcs
-from topology.dragonfly_drawing import label_groups, label_slots
-from topology.dragonfly_places import bends, bundles, circle
-from topology.fabric import Fabric, FloatArray
-from topology.inks import COMPUTE_INK, EDGE_INK, EMPTY_INK, LNET_INK, TEXT_INK
+from xc40io.topology.arcs import arcs
+from xc40io.topology.dragonfly_drawing import label_groups, label_slots
+from xc40io.topology.dragonfly_places import bends, bundles, circle
+from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.inks import COMPUTE_INK, EDGE_INK, EMPTY_INK, LNET_INK, TEXT_INK
 
 JOB_INK = "#56606d"
 """Colour of routers with nodes of the job."""

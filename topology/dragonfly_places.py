@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.fabric import Fabric, FloatArray
+from xc40io.topology.fabric import Fabric, FloatArray
 
 IntArray = NDArray[np.int64]
 

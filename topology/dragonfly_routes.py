@@ -21,8 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.draws import Draws
-from topology.fabric import NO_LINK, Fabric
+from xc40io.topology.draws import Draws
+from xc40io.topology.fabric import NO_LINK, Fabric
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]

@@ -1,8 +1,9 @@
 """A picture of a network.
 
-What it shows depends on the kind of network: see :mod:`topology.dragonfly_drawing` and
-:mod:`topology.torus_drawing`. Matplotlib is used without its global state, so that a program
-without a screen can draw. It takes long to import: ``topology.draw`` does so when it is asked for.
+What it shows depends on the kind of network: see :mod:`xc40io.topology.dragonfly_drawing` and
+:mod:`xc40io.topology.torus_drawing`. Matplotlib is used without its global state, so that a program
+without a screen can draw. It takes long to import: ``xc40io.topology.draw`` does so when it is
+asked for.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ import numpy as np
 from matplotlib.figure import Figure, FigureBase
 from numpy.typing import NDArray
 
-from topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
-from topology.dragonfly_load import draw_dragonfly_load
-from topology.fabric import Fabric, FloatArray
-from topology.inks import TEXT_INK
-from topology.text import format_count
-from topology.torus_drawing import draw_torus, torus_subtitle
+from xc40io.topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
+from xc40io.topology.dragonfly_load import draw_dragonfly_load
+from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.inks import TEXT_INK
+from xc40io.topology.text import format_count
+from xc40io.topology.torus_drawing import draw_torus, torus_subtitle
 
 SUFFIXES = (".png", ".svg", ".pdf")
 

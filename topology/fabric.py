@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.dealing import deal
-from topology.links import LinkClass
+from xc40io.topology.dealing import deal
+from xc40io.topology.links import LinkClass
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -172,7 +172,8 @@ def build_fabric(
     ----------
     graph : networkx.Graph
         Routers 0 to n-1 and bundles of links, with the attributes that
-        :func:`~topology.dragonfly.dragonfly` and :func:`~topology.torus.torus` give them.
+        :func:`~xc40io.topology.dragonfly.dragonfly` and :func:`~xc40io.topology.torus.torus` give
+        them.
     compute_nodes, service_blades, service_nodes_per_blade, lnet_routers : int
         How many of each. LNET routers are service nodes.
     nodes_per_router : int

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.figure import FigureBase
 from matplotlib.lines import Line2D
 
-from topology.fabric import Fabric
-from topology.summary import GB
-from topology.text import format_count
+from xc40io.topology.fabric import Fabric
+from xc40io.topology.summary import GB
+from xc40io.topology.text import format_count
 
 COMPUTE_INK, SERVICE_INK, LNET_INK, EMPTY_INK = "#bdc5cf", "#8e6bbf", "#f3722c", "#eef0f2"
 TEXT_INK, EDGE_INK = "#22262b", "#7b8592"

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topology.dealing import deal
-from topology.fabric import Fabric
+from xc40io.topology.dealing import deal
+from xc40io.topology.fabric import Fabric
 
 IntArray = NDArray[np.int32]
 

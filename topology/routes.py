@@ -1,8 +1,8 @@
 """Candidate routes through a network, for many pairs of routers at once.
 
-Which ways a router weighs depends on the kind of network: see :mod:`topology.dragonfly_routes` and
-:mod:`topology.torus_routes`. Which of them to take depends on how long their queues are at that
-moment, so it is not decided here.
+Which ways a router weighs depends on the kind of network: see
+:mod:`xc40io.topology.dragonfly_routes` and :mod:`xc40io.topology.torus_routes`. Which of them to
+take depends on how long their queues are at that moment, so it is not decided here.
 
 Every draw is a hash of the seed, the pair and the purpose of the draw. So the candidates of a
 pair are the same whatever else is asked for, and in whatever order.
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
-from topology.fabric import NO_LINK, Fabric
-from topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
+from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
+from xc40io.topology.fabric import NO_LINK, Fabric
+from xc40io.topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -84,8 +84,8 @@ def candidate_routes(
     Parameters
     ----------
     fabric : Fabric
-        Made from a graph of :func:`~topology.dragonfly.dragonfly` or
-        :func:`~topology.torus.torus`.
+        Made from a graph of :func:`~xc40io.topology.dragonfly.dragonfly` or
+        :func:`~xc40io.topology.torus.torus`.
     sources, targets : int[P]
         Routers.
     seed : int

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.fabric import Fabric
-from topology.routes import hop_limits
+from xc40io.topology.fabric import Fabric
+from xc40io.topology.routes import hop_limits
 
 GB = 1e9
 

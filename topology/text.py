@@ -1,4 +1,4 @@
-"""Numbers as they are printed; :mod:`sim` prints its counts by this too."""
+"""Numbers as they are printed; :mod:`xc40io` prints its counts by this too."""
 
 from __future__ import annotations
 

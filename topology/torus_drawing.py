@@ -8,9 +8,9 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import FigureBase
 from numpy.typing import NDArray
 
-from topology.arcs import arcs
-from topology.fabric import Fabric, FloatArray
-from topology.inks import (
+from xc40io.topology.arcs import arcs
+from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
     EMPTY_INK,
@@ -19,9 +19,9 @@ from topology.inks import (
     add_legend,
     router_inks,
 )
-from topology.summary import GB
-from topology.text import format_count
-from topology.torus import folded
+from xc40io.topology.summary import GB
+from xc40io.topology.text import format_count
+from xc40io.topology.torus import folded
 
 IntArray = NDArray[np.int64]
 

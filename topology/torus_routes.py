@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topology.draws import Draws
-from topology.fabric import NO_LINK, Fabric
+from xc40io.topology.draws import Draws
+from xc40io.topology.fabric import NO_LINK, Fabric
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -34,7 +34,7 @@ def torus_candidates(
     -------
     list of int32[P, most links]
         One array for each candidate: the links in the order of travel, with
-        :data:`~topology.fabric.NO_LINK` where none is needed.
+        :data:`~xc40io.topology.fabric.NO_LINK` where none is needed.
     """
     rings = _Rings.of(fabric)
     first = Draws(seed, source, target)(_ORDER)
@@ -103,7 +103,7 @@ class _Rings:
         Router at each place.
     link_from : int32[routers, axes, 2]
         Link of each router forwards (0) and backwards (1) along each ring, or
-        :data:`~topology.fabric.NO_LINK`.
+        :data:`~xc40io.topology.fabric.NO_LINK`.
     link_axis, link_step : int64[links]
         Along which ring each link leads, forwards (1) or backwards (-1).
     """

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, nearest
-from sim.config.model import explain
-from sim.config.scenario import Scenario, with_hints_found
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.model import explain
+from xc40io.config.scenario import Scenario, with_hints_found
 
 
 def scenario_of(run: object, bases: Mapping[str, Any], place: str, folder: Path) -> Scenario:

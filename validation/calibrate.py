@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sim.config.errors import InputError
-from validation.free_parameter import DIGITS, Changes, FreeParameter, merged, rounded
-from validation.sensitivity import Sensitivity, measure_sensitivity
-from validation.trial import BudgetSpentError, Floats, Reading, Simulate, Subject, Trials
+from xc40io.config.errors import InputError
+from xc40io.validation.free_parameter import DIGITS, Changes, FreeParameter, merged, rounded
+from xc40io.validation.sensitivity import Sensitivity, measure_sensitivity
+from xc40io.validation.trial import BudgetSpentError, Floats, Reading, Simulate, Subject, Trials
 
 STEP = 0.07
 """Relative step to each side for the slopes: wider than the pieces in which a simulation is

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from sim.telling.text import format_columns
-from validation.calibrate import Calibration, Fit
-from validation.free_parameter import DIGITS
-from validation.machine_edit import NewValue
-from validation.sensitivity import row_of
+from xc40io.telling.text import format_columns
+from xc40io.validation.calibrate import Calibration, Fit
+from xc40io.validation.free_parameter import DIGITS
+from xc40io.validation.machine_edit import NewValue
+from xc40io.validation.sensitivity import row_of
 
 
 def format_calibration(calibration: Calibration) -> str:

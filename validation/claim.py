@@ -29,17 +29,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_validator
 
-from sim.config.errors import InputError
-from sim.config.files import read_mapping
-from sim.config.model import Model, explain
-from sim.config.scenario import Scenario
-from sim.config.units import Count
-from validation.bases import machine_found, scenario_of
-from validation.metric import Metric, check_runs, parse_metric
-from validation.parameter import Parameter, parse_parameter
-from validation.quantity import NUMBER
-from validation.relation import Relation, RunName
-from validation.target import FOLDER, Target, load_targets, own_target
+from xc40io.config.errors import InputError
+from xc40io.config.files import read_mapping
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Count
+from xc40io.validation.bases import machine_found, scenario_of
+from xc40io.validation.metric import Metric, check_runs, parse_metric
+from xc40io.validation.parameter import Parameter, parse_parameter
+from xc40io.validation.quantity import NUMBER
+from xc40io.validation.relation import Relation, RunName
+from xc40io.validation.target import FOLDER, Target, load_targets, own_target
 
 Role = Literal["calibration", "check", "input"]
 """``calibration``: a parameter was fitted to it. ``check``: none was. ``input``: the row is itself

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine, load_machine
-from sim.config.scenario import Scenario
-from sim.studies.simulations import Simulations
-from sim.studies.store import scenario_hash
-from validation.claim import Claim
-from validation.free_parameter import Changes
-from validation.quantity import Quantity
-from validation.relation import Relation
-from validation.trial import Reading, Request, Simulate, Subject
-from validation.verdict import Outcome, judge
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import scenario_hash
+from xc40io.validation.claim import Claim
+from xc40io.validation.free_parameter import Changes
+from xc40io.validation.quantity import Quantity
+from xc40io.validation.relation import Relation
+from xc40io.validation.trial import Reading, Request, Simulate, Subject
+from xc40io.validation.verdict import Outcome, judge
 
 
 def subject_of(claim: Claim) -> Subject:

@@ -1,8 +1,8 @@
 """What it costs to handle several bulk RPCs as one: claims run both ways, beside each other.
 
-Long runs may be simulated with ``rpcs_as_one`` (:mod:`sim.config.machine`). How far that is from
+Long runs may be simulated with ``rpcs_as_one`` (:mod:`xc40io.config.machine`). How far that is from
 the truth of the model is measured here: what claims read off their runs with RPCs handled together,
-over what they read with each by itself. ``python -m validation.coarseness`` prints it.
+over what they read with each by itself. ``python -m xc40io.validation.coarseness`` prints it.
 
 A machine whose RPCs would become larger than what a client may hold dirty for an OST refuses that;
 such claims are counted as refused, not as errors. A number that does not change at all is counted
@@ -22,24 +22,24 @@ from typing import Protocol
 
 import click
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.results.progress import ProgressBar
-from sim.studies.processes import Failure
-from sim.studies.simulations import Ended, Simulations
-from sim.studies.store import Store
-from sim.telling.text import format_columns
-from validation.claim import Claim, load_claims
-from validation.error import error_of
-from validation.report import select
-from validation.verdict import judge
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.results.progress import ProgressBar
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Ended, Simulations
+from xc40io.studies.store import Store
+from xc40io.telling.text import format_columns
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.error import error_of
+from xc40io.validation.report import select
+from xc40io.validation.verdict import judge
 
 _SHOWN = 5
 """Numbers with the largest errors that are printed."""
 
 
 class Runner(Protocol):
-    """What runs scenarios: :class:`~sim.studies.simulations.Simulations`, or something like it."""
+    """What runs scenarios: :class:`~xc40io.studies.simulations.Simulations`, or its like."""
 
     def run(self, scenarios: Sequence[Scenario]) -> list[Ended]:
         """Return what comes of scenarios, in their order."""

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from validation.claim import Claim
-from validation.kept import Result
-from validation.number import DistinctNumber, Measurement
-from validation.score import (
+from xc40io.validation.claim import Claim
+from xc40io.validation.kept import Result
+from xc40io.validation.number import DistinctNumber, Measurement
+from xc40io.validation.score import (
     Score,
     Scored,
     Tally,

@@ -11,14 +11,14 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
-from validation.claim import Claim
-from validation.kept import Result
-from validation.model_error import Rate, rates_of
+from xc40io.validation.claim import Claim
+from xc40io.validation.kept import Result
+from xc40io.validation.model_error import Rate, rates_of
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
 
 ONE_NODE, DIRECT = "one node", "direct I/O"
-"""Kinds beside those of ``sim.trust.run_kind``: through the page cache of one node; past it."""
+"""Kinds beside those of ``xc40io.trust.run_kind``: through the page cache of one node; past it."""
 
 _WORDS = {
     "own files": "files of their own, several nodes",

@@ -1,4 +1,4 @@
-"""Whether what is said of how sure a figure is holds: ``python -m validation.coverage``.
+"""Whether what is said of how sure a figure is holds: ``python -m xc40io.validation.coverage``.
 
 An interval of nine of ten is right if nine of ten measured numbers lie in it, and a chance of 80 %
 if of such pairs of runs four of five come out as simulated. Both are asked of measurements that
@@ -14,17 +14,17 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple
 
-from sim.telling.text import format_columns
-from sim.trust.differences import differences
-from sim.trust.how_sure import chance_better, expected
-from sim.trust.model_error import ModelErrors
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.fold import series_of
-from validation.model_error import Known, Measured, document, known_errors, rated
-from validation.ratio_error import Rated, by_series
+from xc40io.telling.text import format_columns
+from xc40io.trust.differences import differences
+from xc40io.trust.how_sure import chance_better, expected
+from xc40io.trust.model_error import ModelErrors
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.fold import series_of
+from xc40io.validation.model_error import Known, Measured, document, known_errors, rated
+from xc40io.validation.ratio_error import Rated, by_series
 
 BANDS = ((0.5, 0.75), (0.75, 0.9), (0.9, 0.97), (0.97, 1.0))
-"""Chances that are told together, the first below :data:`~sim.trust.how_sure.LIKELY`."""
+"""Chances that are told together, the first below :data:`~xc40io.trust.how_sure.LIKELY`."""
 
 
 class Covered(NamedTuple):

@@ -1,14 +1,14 @@
-"""The cross-validation as a command: ``python -m validation.cross``.
+"""The cross-validation as a command: ``python -m xc40io.validation.cross``.
 
 ::
 
     xc40io validate --full --json > report.json
-    python -m validation.trust_page report.json   # the numbers as they are
-    python -m validation.cross --measure          # elasticities that are not kept, of small runs
-    python -m validation.cross                    # the table, from what is kept: seconds
-    python -m validation.cross --by study         # the same, leaving out whole studies
-    python -m validation.cross --simulate         # runs in place of elasticities
-    python -m validation.trust_page               # the page with what came out
+    python -m xc40io.validation.trust_page report.json   # the numbers as they are
+    python -m xc40io.validation.cross --measure          # elasticities that are not kept, of small
+    runs python -m xc40io.validation.cross                    # the table, from what is kept:
+    seconds python -m xc40io.validation.cross --by study         # the same, leaving out whole
+    studies python -m xc40io.validation.cross --simulate         # runs in place of elasticities
+    python -m xc40io.validation.trust_page               # the page with what came out
 
 ``--measure`` and ``--simulate`` go from small runs to large ones, up to ``--largest``; what has
 ended is kept, so that they may be interrupted. What is kept stays when the simulator changes, since
@@ -23,20 +23,20 @@ from typing import get_args
 
 import click
 
-from sim.config.errors import InputError, nearest
-from sim.config.units import parse_bytes
-from sim.engine.processors import processors
-from sim.results.progress import ProgressBar
-from sim.studies.processes import bytes_to_simulate
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store, code_hash
-from validation.claim import Claim, load_claims
-from validation.claim_trial import simulating, subject_of
-from validation.cross_text import format_cross_validation
-from validation.cross_validation import CrossValidation, counted, kept_cross_validation
-from validation.fold import By, whole_alone
-from validation.free_parameter import FreeParameter, load_free_parameters
-from validation.kept_cross import (
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.units import parse_bytes
+from xc40io.engine.processors import processors
+from xc40io.results.progress import ProgressBar
+from xc40io.studies.processes import bytes_to_simulate
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store, code_hash
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.claim_trial import simulating, subject_of
+from xc40io.validation.cross_text import format_cross_validation
+from xc40io.validation.cross_validation import CrossValidation, counted, kept_cross_validation
+from xc40io.validation.fold import By, whole_alone
+from xc40io.validation.free_parameter import FreeParameter, load_free_parameters
+from xc40io.validation.kept_cross import (
     Simulated,
     Tried,
     keep_cross,
@@ -44,9 +44,9 @@ from validation.kept_cross import (
     run_key,
     set_up,
 )
-from validation.prediction import needed_runs
-from validation.sensitivity import STEP, measure_sensitivity
-from validation.trial import Request, Simulate, Trials
+from xc40io.validation.prediction import needed_runs
+from xc40io.validation.sensitivity import STEP, measure_sensitivity
+from xc40io.validation.trial import Request, Simulate, Trials
 
 _DIGITS = 4  # behind the point, of an elasticity and of a ratio of two runs
 

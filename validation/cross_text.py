@@ -7,13 +7,13 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from sim.telling.text import format_columns
-from topology.text import format_count
-from validation.claim import Claim
-from validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut
-from validation.fold import study_of
-from validation.score import Tally
-from validation.sensitivity import row_of
+from xc40io.telling.text import format_columns
+from xc40io.topology.text import format_count
+from xc40io.validation.claim import Claim
+from xc40io.validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut
+from xc40io.validation.fold import study_of
+from xc40io.validation.score import Tally
+from xc40io.validation.sensitivity import row_of
 
 _NOTE = """\
 |ln(simulated / measured)|, each simulated number once and for at most ln 4 in a mean; 0.10 is about

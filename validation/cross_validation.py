@@ -1,12 +1,12 @@
 """Cross-validation: numbers predicted without the measurements that were taken with them.
 
-For each series of measurements, or each study (:mod:`validation.fold`), the parameters that its
-rows helped to fix are fitted again to the rows of all others (:mod:`validation.refit`), and its
-numbers, fitted ones and checks, are predicted with what comes out: by their elasticities, or by a
-run where one is kept. All other parameters stay: nothing that they stand on was left out. So do
-whole numbers and words.
+For each series of measurements, or each study (:mod:`xc40io.validation.fold`), the parameters that
+its rows helped to fix are fitted again to the rows of all others (:mod:`xc40io.validation.refit`),
+and its numbers, fitted ones and checks, are predicted with what comes out: by their elasticities,
+or by a run where one is kept. All other parameters stay: nothing that they stand on was left out.
+So do whole numbers and words.
 
-``python -m validation.cross`` prints it and makes what it needs.
+``python -m xc40io.validation.cross`` prints it and makes what it needs.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from typing import Literal
 
 import numpy as np
 
-from validation.claim import Claim, load_claims
-from validation.claim_trial import machines_of
-from validation.fold import FOLDS, By, fitted_through
-from validation.free_parameter import FreeParameter, load_free_parameters, merged
-from validation.kept import Result, load_kept
-from validation.kept_cross import KeptCross, Simulated, load_cross, run_key, set_up
-from validation.number import number_key
-from validation.quantity import Quantity
-from validation.refit import Evidence, refit
-from validation.sensitivity import BLIND, row_of
-from validation.sensitivity_page import Seen, load_seen, parameter_name
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.claim_trial import machines_of
+from xc40io.validation.fold import FOLDS, By, fitted_through
+from xc40io.validation.free_parameter import FreeParameter, load_free_parameters, merged
+from xc40io.validation.kept import Result, load_kept
+from xc40io.validation.kept_cross import KeptCross, Simulated, load_cross, run_key, set_up
+from xc40io.validation.number import number_key
+from xc40io.validation.quantity import Quantity
+from xc40io.validation.refit import Evidence, refit
+from xc40io.validation.sensitivity import BLIND, row_of
+from xc40io.validation.sensitivity_page import Seen, load_seen, parameter_name
 
 How = Literal["as it was", "by elasticities", "by a run", "as it was, for want of elasticities"]
 """How a number was predicted; as it was where no parameter that it sees was fitted again."""
@@ -48,7 +48,7 @@ class CrossNumber:
     fold
         What was left out.
     number
-        Which simulated number it is, as :func:`~validation.number.number_key` has it.
+        Which simulated number it is, as :func:`~xc40io.validation.number.number_key` has it.
     fitted, crossed
         ``ln(simulated / measured)`` with the values of the machine files, and with those that were
         fitted without the fold.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from sim.config.errors import InputError, shown_path
-from validation.kept import FILE, Result, read_results
-from validation.target import FOLDER
+from xc40io.config.errors import InputError, shown_path
+from xc40io.validation.kept import FILE, Result, read_results
+from xc40io.validation.target import FOLDER
 
 _OPTION = "--against"
 _ROOT = FOLDER.parent

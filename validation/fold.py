@@ -15,9 +15,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from validation.claim import Claim
-from validation.claim_trial import machines_of
-from validation.free_parameter import FreeParameter
+from xc40io.validation.claim import Claim
+from xc40io.validation.claim_trial import machines_of
+from xc40io.validation.free_parameter import FreeParameter
 
 By = Literal["series", "study"]
 """What is left out at a time."""

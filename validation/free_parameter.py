@@ -25,11 +25,11 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from sim.config.errors import InputError, nearest
-from sim.config.files import find, read_mapping, shipped
-from sim.config.machine import Machine, load_machine
-from sim.config.model import Model, explain
-from sim.config.parts.provenance import file_of_value
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.files import find, read_mapping, shipped
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.model import Model, explain
+from xc40io.config.parts.provenance import file_of_value
 
 FILE = Path(__file__).resolve().parent / "parameters.yaml"
 """The free parameters that come with xc40io."""

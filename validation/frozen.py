@@ -6,7 +6,7 @@ digest, what changed, why, and whether the result was known; a test fails until 
 Names, notes and suspected causes are free, and so are the parameters of machines: a digest says how
 the question was put, not what came of it.
 
-``python -m validation.frozen`` prints the lines that are missing, to be filled in.
+``python -m xc40io.validation.frozen`` prints the lines that are missing, to be filled in.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.config.errors import InputError
-from validation.claim import Claim, load_claims
-from validation.target import FOLDER
+from xc40io.config.errors import InputError
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.target import FOLDER
 
 LIST = FOLDER / "frozen.csv"
 """The digests of the day when the claims were frozen."""

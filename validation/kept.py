@@ -1,8 +1,9 @@
 """The results of a validation that the documents show, kept in the tree.
 
 A slim copy of what ``xc40io validate --json`` prints: for each claim its verdict, its numbers and
-the digest of how it was put. ``python -m validation.trust_page REPORT.json ...`` makes it. Since it
-is part of every commit, it tells of each what came of the claims then (``validation.earlier``).
+the digest of how it was put. ``python -m xc40io.validation.trust_page REPORT.json ...`` makes it.
+Since it is part of every commit, it tells of each what came of the claims then
+(``xc40io.validation.earlier``).
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.whole_files import write_whole
-from sim.config.errors import InputError
-from validation.error import error_of
-from validation.target import FOLDER
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.errors import InputError
+from xc40io.validation.error import error_of
+from xc40io.validation.target import FOLDER
 
 FILE = FOLDER / "kept.json"
 """Where they are."""
@@ -65,7 +66,7 @@ class Result(NamedTuple):
     numbers
         Those that were measured.
     digest
-        Of how the claim was put (``validation.frozen``).
+        Of how the claim was put (``xc40io.validation.frozen``).
     code
         The hash of the simulator's sources that it was simulated with.
     """
@@ -118,7 +119,7 @@ _UNFIT = (ValueError, KeyError, TypeError, AttributeError)
 
 
 def results_in(document: Mapping[str, Any]) -> dict[str, Result]:
-    """Return the results in a report, as :func:`~validation.report_json.report_document` has it."""
+    """Return the results of a report (:func:`~xc40io.validation.report_json.report_document`)."""
     return {
         claim["id"]: Result(
             claim["verdict"],

@@ -3,7 +3,7 @@
 ``kept_cross.json`` has two parts. ``elasticities`` say what each number of the claim
 does when a parameter that was fitted moves; ``simulated`` what came out when the claim was run with
 the values that were fitted without its fold. Each says with which sources of the simulator and how
-the claim was put. ``python -m validation.cross`` writes the file.
+the claim was put. ``python -m xc40io.validation.cross`` writes the file.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.whole_files import write_whole
-from validation.claim import Claim
-from validation.fold import By
-from validation.free_parameter import Changes
-from validation.frozen import digest_of
-from validation.target import FOLDER
+from xc40io.archive.whole_files import write_whole
+from xc40io.validation.claim import Claim
+from xc40io.validation.fold import By
+from xc40io.validation.free_parameter import Changes
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.target import FOLDER
 
 FILE = FOLDER / "kept_cross.json"
 """Where they are."""

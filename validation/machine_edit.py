@@ -9,9 +9,9 @@ from pathlib import Path
 
 import yaml
 
-from sim.config.errors import InputError, nearest
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.parts.provenance import Firmness, file_of_value
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.machine import Machine, load_machine, read_machine
+from xc40io.config.parts.provenance import Firmness, file_of_value
 
 
 @dataclass(frozen=True)

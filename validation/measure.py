@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING
 
-from sim.config.errors import InputError, nearest
-from sim.config.units import parse_bytes
-from sim.studies.record import Library, Phase, RunRecord
-from validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.units import parse_bytes
+from xc40io.studies.record import Library, Phase, RunRecord
+from xc40io.validation.quantity import BYTES, NUMBER, PER_SECOND, RATE, SECONDS, Dimension
 
 if TYPE_CHECKING:
-    from sim.mpi.communicator import Collectives
+    from xc40io.mpi.communicator import Collectives
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 A metric is an expression of numbers and of functions of runs, multiplied or divided. A run is named
 in the brackets of the function, and behind it stand what words the function takes, all without
 quotes: ``write(56 x 8m)`` is read as ``write("56 x 8m")``. The functions are those of
-:mod:`validation.measure`. Without a run, or with ``*`` in its place, the metric is that of each run
-of the claim: ``write``, ``write(*) / write(a)``.
+:mod:`xc40io.validation.measure`. Without a run, or with ``*`` in its place, the metric is that of
+each run of the claim: ``write``, ``write(*) / write(a)``.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 from simpleeval import SimpleEval
 
-from sim.config.errors import InputError
-from sim.config.text.expressions import Expression, Grammar
-from validation.measure import FUNCTIONS
-from validation.quantity import NUMBER, PRODUCTS, Dimension
+from xc40io.config.errors import InputError
+from xc40io.config.text.expressions import Expression, Grammar
+from xc40io.validation.measure import FUNCTIONS
+from xc40io.validation.quantity import NUMBER, PRODUCTS, Dimension
 
 EACH = "*"
 """In place of a run: each run of the claim."""

@@ -1,4 +1,4 @@
-"""How far the simulator is off, by kind of run: ``python -m validation.model_error``.
+"""How far the simulator is off, by kind of run: ``python -m xc40io.validation.model_error``.
 
 Takes every claim that sets a simulated rate beside a measured one, as the results and the
 cross-validation are kept, and writes the errors of each kind of run, and those of ratios of two
@@ -17,24 +17,24 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from sim.archive.whole_files import write_whole
-from sim.config.files import shipped_file
-from sim.config.scenario import Scenario
-from sim.studies.processes import bytes_to_move
-from sim.trust.extent import Extent, extent_of
-from sim.trust.model_error import FILE
-from sim.trust.run_kind import KINDS, METADATA, access_of, narrow_kind, run_kind
-from validation.claim import Claim
-from validation.cross_validation import (
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.files import shipped_file
+from xc40io.config.scenario import Scenario
+from xc40io.studies.processes import bytes_to_move
+from xc40io.trust.extent import Extent, extent_of
+from xc40io.trust.model_error import FILE
+from xc40io.trust.run_kind import KINDS, METADATA, access_of, narrow_kind, run_kind
+from xc40io.validation.claim import Claim
+from xc40io.validation.cross_validation import (
     CrossNumber,
     CrossValidation,
     counted,
     kept_cross_validation,
 )
-from validation.fold import series_of
-from validation.metric import EACH
-from validation.pooling import Weighed, pooled, spread
-from validation.ratio_error import Compared, Rated, claimed, compared
+from xc40io.validation.fold import series_of
+from xc40io.validation.metric import EACH
+from xc40io.validation.pooling import Weighed, pooled, spread
+from xc40io.validation.ratio_error import Compared, Rated, claimed, compared
 
 _RATES = ("write", "read", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
@@ -48,8 +48,9 @@ _BOUNDS = ("nodes", "ranks", "bytes_a_rank", "call")
 _DIGITS = 3
 
 _SOURCE = (
-    "written by python -m validation.model_error from the kept results: |ln(simulated / measured)| "
-    "of the rates that xc40io validate sets beside published ones, each simulated number once; "
+    "written by python -m xc40io.validation.model_error from the kept results: "
+    "|ln(simulated / measured)| of the rates that xc40io validate sets beside published ones, "
+    "each simulated number once; "
     "median and largest as fitted; crossed: cross-validated by series, and pooled with what is "
     "known of other kinds (validation/pooling.py)"
 )
@@ -76,12 +77,12 @@ class Rate:
 
     @cached_property
     def kind(self) -> str:
-        """Of the run, as :func:`~sim.trust.run_kind.run_kind` has it."""
+        """Of the run, as :func:`~xc40io.trust.run_kind.run_kind` has it."""
         return run_kind(self.scenario, self.phase)
 
     @cached_property
     def narrow(self) -> str:
-        """The same, as :func:`~sim.trust.run_kind.narrow_kind` has it."""
+        """The same, as :func:`~xc40io.trust.run_kind.narrow_kind` has it."""
         return narrow_kind(self.scenario, self.phase)
 
     @cached_property

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from sim.studies.store import scenario_hash
-from validation.claim import Claim
-from validation.metric import EACH
+from xc40io.studies.store import scenario_hash
+from xc40io.validation.claim import Claim
+from xc40io.validation.metric import EACH
 
 
 class Kind(StrEnum):
@@ -59,7 +59,7 @@ class DistinctNumber:
         That of the first of them.
     kind
         Fitted if any of its readers was fitted, predicted if all are predictions
-        (``validation.prediction``).
+        (``xc40io.validation.prediction``).
     """
 
     readers: tuple[Measurement, ...]

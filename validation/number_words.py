@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from validation.quantity import Quantity, parse_quantity
+from xc40io.validation.quantity import Quantity, parse_quantity
 
 _NUMBER = r"\d[\d,]*(?:\.\d+)?"
 _NUMBERS = re.compile(_NUMBER)

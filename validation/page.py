@@ -7,21 +7,21 @@ from html import escape
 from importlib.metadata import version
 from pathlib import Path
 
-from sim.archive.whole_files import write_whole
-from sim.studies.store import code_hash
-from sim.telling.drawing import inline_svg
-from sim.telling.sheet import NARROW, WIDE, Heading
-from topology.text import format_count
-from validation.claim import Claim
-from validation.figures.agreement import Ratio, draw_ratios
-from validation.figures.chart import Chart
-from validation.figures.gallery import Drawn, all_charts, charts_known, draw
-from validation.page_style import STYLE
-from validation.quantity import NUMBER, natural
-from validation.report import KINDS, Report, Summary, kinds_of
-from validation.report_text import NEARNESS_WORDS, median_words, nearness_words
-from validation.target import FIRMNESS
-from validation.verdict import Outcome, Verdict
+from xc40io.archive.whole_files import write_whole
+from xc40io.studies.store import code_hash
+from xc40io.telling.drawing import inline_svg
+from xc40io.telling.sheet import NARROW, WIDE, Heading
+from xc40io.topology.text import format_count
+from xc40io.validation.claim import Claim
+from xc40io.validation.figures.agreement import Ratio, draw_ratios
+from xc40io.validation.figures.chart import Chart
+from xc40io.validation.figures.gallery import Drawn, all_charts, charts_known, draw
+from xc40io.validation.page_style import STYLE
+from xc40io.validation.quantity import NUMBER, natural
+from xc40io.validation.report import KINDS, Report, Summary, kinds_of
+from xc40io.validation.report_text import NEARNESS_WORDS, median_words, nearness_words
+from xc40io.validation.target import FIRMNESS
+from xc40io.validation.verdict import Outcome, Verdict
 
 _CLASSES = {Verdict.PASS: "pass", Verdict.FAIL: "fail", Verdict.NONE: "none"}
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from simpleeval import SimpleEval
 
-from sim.config.errors import InputError, nearest
-from sim.config.machine import Machine
-from sim.config.text.expressions import Expression, Grammar
-from validation.quantity import NUMBER, PRODUCTS, Quantity, parse_quantity
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.machine import Machine
+from xc40io.config.text.expressions import Expression, Grammar
+from xc40io.validation.quantity import NUMBER, PRODUCTS, Quantity, parse_quantity
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from validation.claim import Claim
-from validation.number_words import Printed, numbers_in
-from validation.quantity import Quantity
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import Claim
+from xc40io.validation.number_words import Printed, numbers_in
+from xc40io.validation.quantity import Quantity
 
 _ROW = re.compile(r"\b[A-K]\d\d\b")
 _FITTED = ("calibration", "input")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.web.published import Point
-from sim.web.translation import settings_of
-from validation.claim import Claim, load_claims
-from validation.quantity import RATE
-from validation.target import FIRMNESS
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.quantity import RATE
+from xc40io.validation.target import FIRMNESS
+from xc40io.web.published import Point
+from xc40io.web.translation import settings_of
 
 _ACCESSES = ("write", "read")
 _AXIS = "A"  # only the axis of a chart is known: no measurement

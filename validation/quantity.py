@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from sim.config.errors import InputError
-from sim.config.units import (
+from xc40io.config.errors import InputError
+from xc40io.config.units import (
     format_bytes,
     format_per_second,
     format_rate,

@@ -2,7 +2,7 @@
 
 Who asks whether more stripes would be faster asks for a ratio, of which an error that both runs
 have in common is no part. Two measured rates of one series of measurements make one if they are of
-one machine and differ in one thing (:mod:`sim.trust.differences`). So do claims that are ratios
+one machine and differ in one thing (:mod:`xc40io.trust.differences`). So do claims that are ratios
 themselves.
 """
 
@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.trust.differences import differences
-from validation.claim import Claim
-from validation.fold import series_of
-from validation.number import part_keys
+from xc40io.config.scenario import Scenario
+from xc40io.trust.differences import differences
+from xc40io.validation.claim import Claim
+from xc40io.validation.fold import series_of
+from xc40io.validation.number import part_keys
 
 
 class Rated(NamedTuple):

@@ -1,8 +1,9 @@
 """Fitting free parameters anew to some rows, in the logarithms: one step of Gauss and Newton.
 
 Near the values in the machine files a simulated number is a product of powers of the parameters;
-the powers are their elasticities. With them a fit by least squares, as :mod:`validation.calibrate`
-does it with many runs, is a system of linear equations with bounds: no run at all.
+the powers are their elasticities. With them a fit by least squares, as
+:mod:`xc40io.validation.calibrate` does it with many runs, is a system of linear equations with
+bounds: no run at all.
 
 The pull goes to the geometric middle of the bounds and not to the present value, which knows of the
 rows that are left out. What no row is left to tell of ends there: that is ignorance. It is ten
@@ -18,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from validation.free_parameter import FreeParameter
-from validation.sensitivity import BLIND
-from validation.trial import Floats
+from xc40io.validation.free_parameter import FreeParameter
+from xc40io.validation.sensitivity import BLIND
+from xc40io.validation.trial import Floats
 
 PULL = 1.0
 """Weight of the pull: a parameter at a bound counts as much as a row that is off by this part of

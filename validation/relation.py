@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, model_validator
 
-from sim.config.model import Model
-from validation.quantity import NOUNS, NUMBER, Dimension, Fraction, Measured, Quantity
+from xc40io.config.model import Model
+from xc40io.validation.quantity import NOUNS, NUMBER, Dimension, Fraction, Measured, Quantity
 
 
 def _by_text(value: object) -> object:

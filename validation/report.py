@@ -9,15 +9,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 
-from sim.config.errors import InputError, nearest
-from sim.studies.simulations import Simulations
-from validation.claim import Claim
-from validation.prediction import predictions
-from validation.verdict import Outcome, Verdict, judge, not_run
+from xc40io.config.errors import InputError, nearest
+from xc40io.studies.simulations import Simulations
+from xc40io.validation.claim import Claim
+from xc40io.validation.prediction import predictions
+from xc40io.validation.verdict import Outcome, Verdict, judge, not_run
 
 KINDS = ("calibration", "check", "prediction")
 """The kinds of numbers whose errors are summed up; inputs agree by their nature. Predictions are
-those of the checks whose numbers the simulator has seen in no form (``validation.prediction``)."""
+those of the checks whose numbers the simulator has seen in no form
+(``xc40io.validation.prediction``)."""
 
 NEAR, FAR = 1.25, 1.5
 """Factors beyond which a simulated number is called off, and far off."""

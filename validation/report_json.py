@@ -8,12 +8,12 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from sim.studies.store import code_hash
-from sim.telling.data import json_text
-from validation.frozen import digest_of
-from validation.report import Report, Summary
-from validation.report_text import simulated_words
-from validation.verdict import Outcome, Point
+from xc40io.studies.store import code_hash
+from xc40io.telling.data import json_text
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.report import Report, Summary
+from xc40io.validation.report_text import simulated_words
+from xc40io.validation.verdict import Outcome, Point
 
 
 def format_report_json(report: Report) -> str:

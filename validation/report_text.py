@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
-from sim.telling.text import column_lines, format_columns
-from topology.text import format_count
-from validation.quantity import NUMBER, Quantity, natural
-from validation.report import FAR, KINDS, NEAR, Nearness, Report, Summary
-from validation.verdict import Outcome, Verdict
+from xc40io.telling.text import column_lines, format_columns
+from xc40io.topology.text import format_count
+from xc40io.validation.quantity import NUMBER, Quantity, natural
+from xc40io.validation.report import FAR, KINDS, NEAR, Nearness, Report, Summary
+from xc40io.validation.verdict import Outcome, Verdict
 
 _HEAD = ("id", "claim", "measured", "simulated", "ratio", "verdict")
 _CLAIM_WIDTH = 56

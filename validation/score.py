@@ -1,9 +1,9 @@
 """The score: how far all distinct simulated numbers are from what was measured.
 
 A change of physics is judged by it and not by the rows that it was made for: by the mean of
-``|ln(simulated / measured)|`` over every distinct number (``validation.number``). A number that is
-far off counts at most :data:`MOST`, so that one wild row does not outweigh ten near ones; so does
-one whose run does not end.
+``|ln(simulated / measured)|`` over every distinct number (``xc40io.validation.number``). A number
+that is far off counts at most :data:`MOST`, so that one wild row does not outweigh ten near ones;
+so does one whose run does not end.
 """
 
 from __future__ import annotations
@@ -15,13 +15,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
-from validation.claim import Claim, Role
-from validation.error import error_of
-from validation.frozen import digest_of
-from validation.kept import Result, load_kept, results_in
-from validation.number import DistinctNumber, Kind, Measurement, distinct_numbers, measurements
-from validation.report import FAR, NEAR, Report
-from validation.report_json import report_document
+from xc40io.validation.claim import Claim, Role
+from xc40io.validation.error import error_of
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.kept import Result, load_kept, results_in
+from xc40io.validation.number import (
+    DistinctNumber,
+    Kind,
+    Measurement,
+    distinct_numbers,
+    measurements,
+)
+from xc40io.validation.report import FAR, NEAR, Report
+from xc40io.validation.report_json import report_document
 
 MOST = math.log(4)
 """What a number counts at most."""
@@ -40,8 +46,8 @@ class Tally:
     median, mean
         Of ``|ln(simulated / measured)|``, at most :data:`MOST` each; None without any.
     near, fair
-        How many are within a factor of :data:`~validation.report.NEAR`, and of
-        :data:`~validation.report.FAR`, either way.
+        How many are within a factor of :data:`~xc40io.validation.report.NEAR`, and of
+        :data:`~xc40io.validation.report.FAR`, either way.
     """
 
     numbers: int

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import Any
 
-from sim.studies.store import code_hash
-from sim.telling.data import json_text
-from validation.comparison import Comparison, Pair
-from validation.number import DistinctNumber
-from validation.report import FAR, NEAR
-from validation.score import Score, Scored, Tally
-from validation.score_text import verdict
+from xc40io.studies.store import code_hash
+from xc40io.telling.data import json_text
+from xc40io.validation.comparison import Comparison, Pair
+from xc40io.validation.number import DistinctNumber
+from xc40io.validation.report import FAR, NEAR
+from xc40io.validation.score import Score, Scored, Tally
+from xc40io.validation.score_text import verdict
 
 
 def format_score_json(

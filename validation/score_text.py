@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from sim.telling.text import format_columns
-from topology.text import format_count
-from validation.comparison import RISE, SMALLEST_GROUP, Comparison
-from validation.number import DistinctNumber
-from validation.report import FAR, NEAR
-from validation.score import MOST, Score, Tally
+from xc40io.telling.text import format_columns
+from xc40io.topology.text import format_count
+from xc40io.validation.comparison import RISE, SMALLEST_GROUP, Comparison
+from xc40io.validation.number import DistinctNumber
+from xc40io.validation.report import FAR, NEAR
+from xc40io.validation.score import MOST, Score, Tally
 
 _TITLE = (
     "|ln(simulated / measured)| of distinct simulated numbers; 0.10 is about 10 % off, and one\n"

@@ -2,14 +2,14 @@
 
 ::
 
-    python -m validation.scores                                # the score of what is kept
-    python -m validation.scores report.json --against HEAD     # of validate --json, beside it
-    python -m validation.scores --keep "Reads meet in every round"
+    python -m xc40io.validation.scores                                # the score of what is kept
+    python -m xc40io.validation.scores report.json --against HEAD     # of validate --json, beside
+    it python -m xc40io.validation.scores --keep "Reads meet in every round"
 
-Nothing is simulated: results are the kept ones (``validation.kept``), and in their place those of
-the reports that are given. A line belongs into the commit whose results are kept, so that what is
-written below the line before it came of that commit. The claims of a commit are as they were put
-then: who compares two of them number by number has ``--against``.
+Nothing is simulated: results are the kept ones (``xc40io.validation.kept``), and in their place
+those of the reports that are given. A line belongs into the commit whose results are kept, so that
+what is written below the line before it came of that commit. The claims of a commit are as they
+were put then: who compares two of them number by number has ``--against``.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from sim.archive.whole_files import write_whole
-from sim.config.errors import InputError
-from validation.claim import Claim, load_claims
-from validation.comparison import compare
-from validation.earlier import earlier_results
-from validation.kept import Result, load_kept, results_of
-from validation.number import Kind
-from validation.prediction import predictions
-from validation.report import FAR, NEAR
-from validation.score import Score, Tally, counting, score
-from validation.score_text import format_score
-from validation.target import FOLDER
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.errors import InputError
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.comparison import compare
+from xc40io.validation.earlier import earlier_results
+from xc40io.validation.kept import Result, load_kept, results_of
+from xc40io.validation.number import Kind
+from xc40io.validation.prediction import predictions
+from xc40io.validation.report import FAR, NEAR
+from xc40io.validation.score import Score, Tally, counting, score
+from xc40io.validation.score_text import format_score
+from xc40io.validation.target import FOLDER
 
 FILE = FOLDER / "scores.csv"
 """Where they are."""
@@ -96,7 +96,7 @@ def kept_score(claims: Mapping[str, Claim], results: Mapping[str, Result]) -> Sc
 
 def main(words: Sequence[str]) -> None:
     """Print the score of what is kept, and keep it."""
-    parser = argparse.ArgumentParser(prog="python -m validation.scores", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m xc40io.validation.scores", description=__doc__)
     parser.add_argument("reports", nargs="*", metavar="REPORT.json")
     parser.add_argument("--against", metavar="COMMIT", help="or a file of results")
     parser.add_argument("--all", action="store_true", help="list every number")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from validation.free_parameter import Changes, FreeParameter, merged
-from validation.trial import Floats, Reading, Subject, Trials
+from xc40io.validation.free_parameter import Changes, FreeParameter, merged
+from xc40io.validation.trial import Floats, Reading, Subject, Trials
 
 Booleans = npt.NDArray[np.bool_]
 
@@ -135,12 +135,12 @@ def measure_sensitivity(
     at
         The values around which; what the machine files say unless given.
     beyond_budget
-        As in :meth:`~validation.trial.Trials.logs`.
+        As in :meth:`~xc40io.validation.trial.Trials.logs`.
 
     Raises
     ------
     BudgetSpentError, InputError
-        As in :meth:`~validation.trial.Trials.logs`.
+        As in :meth:`~xc40io.validation.trial.Trials.logs`.
     """
     here = {parameter: parameter.value for parameter in parameters} | dict(at or {})
     sides = [_sides(parameter, here[parameter], step) for parameter in parameters]

@@ -3,8 +3,8 @@
 ::
 
     xc40io sensitivity --csv table.csv
-    python -m validation.sensitivity_page table.csv    # keeps what it says, writes the page
-    python -m validation.sensitivity_page              # writes the page from what is kept
+    python -m xc40io.validation.sensitivity_page table.csv    # keeps what it says, writes the page
+    python -m xc40io.validation.sensitivity_page              # writes the page from what is kept
 
 Several tables may be given, each of some claims and parameters; all that they say of a parameter
 takes the place of what was kept of it. In the sentences, ``sensitivity_page.md``, stand
@@ -20,16 +20,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.archive.whole_files import write_whole
-from sim.config.errors import InputError
-from validation.free_parameter import (
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.errors import InputError
+from xc40io.validation.free_parameter import (
     FreeParameter,
     WholeParameter,
     load_free_parameters,
     load_whole_parameters,
 )
-from validation.sensitivity import row_of
-from validation.target import FOLDER
+from xc40io.validation.sensitivity import row_of
+from xc40io.validation.target import FOLDER
 
 TEMPLATE = FOLDER / "sensitivity_page.md"
 KEPT = FOLDER / "kept_sensitivity.json"

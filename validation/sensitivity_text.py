@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.telling.text import format_columns
-from topology.text import format_count
-from validation.free_parameter import FreeParameter
-from validation.sensitivity import BLIND, Sensitivity, row_of
+from xc40io.telling.text import format_columns
+from xc40io.topology.text import format_count
+from xc40io.validation.free_parameter import FreeParameter
+from xc40io.validation.sensitivity import BLIND, Sensitivity, row_of
 
 _UNSEEN, _UNSURE, _OTHER_MACHINE = ".", "?", ""
 _MOST = 5  # readings that are named beside a parameter

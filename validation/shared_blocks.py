@@ -2,7 +2,7 @@
 
 ::
 
-    <!-- near, written by python -m validation.trust_page -->
+    <!-- near, written by python -m xc40io.validation.trust_page -->
     ...
     <!-- end of near -->
 """
@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sim.config.errors import InputError, nearest
+from xc40io.config.errors import InputError, nearest
 
 _BLOCK = re.compile(r"<!-- (?P<name>\w+), written by [^>]+ -->\n.*?<!-- end of (?P=name) -->", re.S)
 

@@ -1,9 +1,9 @@
-"""The striping rules of two sites beside what tune says: ``python -m validation.site_rules``.
+"""The striping rules of two sites beside what tune says .
 
 ::
 
-    python -m validation.site_rules            # runs the jobs, keeps what comes, writes the table
-    python -m validation.site_rules --table    # writes the table from what is kept
+    python -m xc40io.validation.site_rules            # runs the jobs, keeps what comes, writes the
+    table python -m xc40io.validation.site_rules --table    # writes the table from what is kept
 
 Each job writes with the default striping, with its site's rule, with what ``xc40io tune`` says, and
 where these differ with the OSTs of the rule and the stripes of the other; a shared file also on all
@@ -23,22 +23,22 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from sim.archive.whole_files import write_whole
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.scenario import Background, Scenario, machine_of
-from sim.config.striping import StripeRequest
-from sim.config.units import MIB, format_bytes
-from sim.config.workload_mix import read_mix
-from sim.engine.processors import processors
-from sim.studies.advice.job_nature import bytes_of_record, seconds_of_record
-from sim.studies.processes import Failure
-from sim.studies.simulations import Simulations
-from sim.studies.tune.beside import read_beside
-from sim.studies.tune.neighbours import Neighbours
-from sim.studies.tune.tuning import tune
-from validation.shared_blocks import with_blocks
-from validation.target import FOLDER
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Background, Scenario, machine_of
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import MIB, format_bytes
+from xc40io.config.workload_mix import read_mix
+from xc40io.engine.processors import processors
+from xc40io.studies.advice.job_nature import bytes_of_record, seconds_of_record
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.tune.beside import read_beside
+from xc40io.studies.tune.neighbours import Neighbours
+from xc40io.studies.tune.tuning import tune
+from xc40io.validation.shared_blocks import with_blocks
+from xc40io.validation.target import FOLDER
 
 KEPT = FOLDER / "kept_site_rules.json"
 PAGE = FOLDER.parent / "docs" / "tune.md"
@@ -172,7 +172,7 @@ def load_held(file: Path = KEPT) -> tuple[Held, ...]:
 def block(kept: Iterable[Held]) -> str:
     """Return the table, as docs/tune.md has it."""
     lines = [
-        f"<!-- {BLOCK}, written by python -m validation.site_rules -->",
+        f"<!-- {BLOCK}, written by python -m xc40io.validation.site_rules -->",
         "| job | striping | alone | usual load | worst day | beside its like | its like takes |",
         "|---|---|---|---|---|---|---|",
         *map(_row, kept),

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from validation.relation import Relation
+from xc40io.validation.relation import Relation
 
 Curve = tuple[Sequence[str], Sequence[float]]
 """Runs and their numbers, in order."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from validation.free_parameter import Changes
-from validation.quantity import Quantity
+from xc40io.config.errors import InputError
+from xc40io.validation.free_parameter import Changes
+from xc40io.validation.quantity import Quantity
 
 Floats = npt.NDArray[np.float64]
 

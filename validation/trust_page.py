@@ -3,8 +3,8 @@
 ::
 
     xc40io validate --full --json > report.json
-    python -m validation.trust_page report.json    # keeps the results, writes the documents
-    python -m validation.trust_page                # writes the documents from what is kept
+    python -m xc40io.validation.trust_page report.json    # keeps the results, writes the documents
+    python -m xc40io.validation.trust_page                # writes the documents from what is kept
 
 Several reports may be given, each of some of the claims. The sentences stand in
 ``trust_page.md``, with words in double braces where a figure belongs:
@@ -15,13 +15,14 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``,
   ``{{corrections}}``: what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
-  (``validation.cross``), and the parameters that one row alone fixes;
-* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold (``validation.coverage``);
-* ``{{advised}}``: whether advice holds (``validation.closed_loop``).
+  (``xc40io.validation.cross``), and the parameters that one row alone fixes;
+* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold
+(``xc40io.validation.coverage``);
+* ``{{advised}}``: whether advice holds (``xc40io.validation.closed_loop``).
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
 ``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
-``validation.shared_blocks`` is written into other documents, too.
+``xc40io.validation.shared_blocks`` is written into other documents, too.
 """
 
 from __future__ import annotations
@@ -35,24 +36,24 @@ from functools import cached_property
 from pathlib import Path
 from textwrap import fill
 
-from sim.archive.whole_files import write_whole
-from sim.config.errors import InputError
-from topology.text import format_count
-from validation.claim import Claim, load_claims
-from validation.closed_loop.report import advice_rows, summary
-from validation.closed_loop.report import kept as kept_trials
-from validation.correction import corrections
-from validation.coverage import Coverage, chance_rows, coverage_rows
-from validation.cross_text import by_group, lone_words, number_words
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.fold import FOLDS, By, whole_alone
-from validation.free_parameter import load_free_parameters
-from validation.kept import Result, keep, load_kept, results_of
-from validation.prediction import needed_runs, predictions
-from validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
-from validation.report_text import NEARNESS_WORDS, median_words, nearness_words
-from validation.shared_blocks import blocks_of, with_blocks
-from validation.target import FOLDER
+from xc40io.archive.whole_files import write_whole
+from xc40io.config.errors import InputError
+from xc40io.topology.text import format_count
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.closed_loop.report import advice_rows, summary
+from xc40io.validation.closed_loop.report import kept as kept_trials
+from xc40io.validation.correction import corrections
+from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows
+from xc40io.validation.cross_text import by_group, lone_words, number_words
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.fold import FOLDS, By, whole_alone
+from xc40io.validation.free_parameter import load_free_parameters
+from xc40io.validation.kept import Result, keep, load_kept, results_of
+from xc40io.validation.prediction import needed_runs, predictions
+from xc40io.validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
+from xc40io.validation.report_text import NEARNESS_WORDS, median_words, nearness_words
+from xc40io.validation.shared_blocks import blocks_of, with_blocks
+from xc40io.validation.target import FOLDER
 
 TEMPLATE = FOLDER / "trust_page.md"
 _ROOT = FOLDER.parent

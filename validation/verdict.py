@@ -10,19 +10,19 @@ from enum import StrEnum
 
 import numpy as np
 
-from sim.config.errors import InputError, naming
-from sim.config.machine import load_machine
-from sim.mpi.communicator import Collectives
-from sim.studies.processes import Failure
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Ended
-from validation.claim import Claim
-from validation.error import error_of
-from validation.free_parameter import Changes
-from validation.measure import measure
-from validation.quantity import Quantity
-from validation.relation import QUANTILES, Relation
-from validation.trend import trend_complaints
+from xc40io.config.errors import InputError, naming
+from xc40io.config.machine import load_machine
+from xc40io.mpi.communicator import Collectives
+from xc40io.studies.processes import Failure
+from xc40io.studies.record import RunRecord
+from xc40io.studies.simulations import Ended
+from xc40io.validation.claim import Claim
+from xc40io.validation.error import error_of
+from xc40io.validation.free_parameter import Changes
+from xc40io.validation.measure import measure
+from xc40io.validation.quantity import Quantity
+from xc40io.validation.relation import QUANTILES, Relation
+from xc40io.validation.trend import trend_complaints
 
 
 class Verdict(StrEnum):
@@ -48,7 +48,7 @@ class Point:
     holds
         Whether the two agree within the tolerance.
     counts
-        Whether it counts in medians and the score (:meth:`~validation.claim.Claim.counts`).
+        Whether it counts in medians and the score (:meth:`~xc40io.validation.claim.Claim.counts`).
     """
 
     name: str

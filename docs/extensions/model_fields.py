@@ -1,8 +1,8 @@
 """Tables of the fields of configuration files, made from the models that check these files.
 
-In a page of the site the comment ``<!-- fields of sim.config.machine:Machine -->`` is replaced by a
-table of the model's fields, and one for each model within it. What a field takes, its unit, its
-bounds and its default come from the model, the words from the docstrings of the classes. With
+In a page of the site the comment ``<!-- fields of xc40io.config.machine:Machine -->`` is replaced
+by a table of the model's fields, and one for each model within it. What a field takes, its unit,
+its bounds and its default come from the model, the words from the docstrings of the classes. With
 ``beside theta`` in the comment a column shows the values of that machine.
 """
 
@@ -22,12 +22,12 @@ from pydantic.fields import FieldInfo
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from sim.config import units
-from sim.config.machine import Machine, load_machine
-from sim.config.scenario import MachineReference, Scenario
-from sim.config.text.expressions import Expression
-from sim.workloads.skeleton import skeleton_file as skeleton
-from sim.workloads.skeleton.consistency import WORDS
+from xc40io.config import units
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.scenario import MachineReference, Scenario
+from xc40io.config.text.expressions import Expression
+from xc40io.workloads.skeleton import skeleton_file as skeleton
+from xc40io.workloads.skeleton.consistency import WORDS
 
 COMMENT = re.compile(
     r"^<!-- fields of ([\w.]+):(\w+)(?: but ([\w, ]+?))?(?: beside (\w+))? -->$", re.MULTILINE

@@ -1,6 +1,6 @@
 """Tables of the options of benchmarks, made from the rows that read them.
 
-In a page of the site the comment ``<!-- options of sim.workloads.ior.parameters:OPTIONS -->`` is
+In a page of the site the comment ``<!-- options of xc40io.workloads.ior.parameters:OPTIONS -->`` is
 replaced by a table of these rows.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from sim.workloads.option_table import Option
+from xc40io.workloads.option_table import Option
 
 COMMENT = re.compile(r"^<!-- options of ([\w.]+):(\w+) -->$", re.MULTILINE)
 _HEAD = ("option", "unless given", "in a simulation")  # behind the section, where there are any

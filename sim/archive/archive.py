@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.archive.plain import Column, Packer, Unpacker
-from sim.archive.whole_files import replacing
-from sim.config.errors import InputError, naming
-from sim.config.files import check_is_file
+from xc40io.archive.plain import Column, Packer, Unpacker
+from xc40io.archive.whole_files import replacing
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import check_is_file
 
 _DOCUMENT = "content.json"
 _BEGIN_OF_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
@@ -29,7 +29,7 @@ class Format(NamedTuple):
 
     name: str  # what the file says that it is
     # the one that this program writes; it reads older ones, as long as their records have what
-    # today's need, or :func:`~sim.config.kept.kept` says what they amount to
+    # today's need, or :func:`~xc40io.config.kept.kept` says what they amount to
     version: int
     option: str  # what a user names such a file by, for messages
 
@@ -53,7 +53,7 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
     TypeError
         If something is in it that cannot be kept.
     """
-    from sim.archive import parquet
+    from xc40io.archive import parquet
 
     packer = Packer()
     packed = packer.pack(content)
@@ -113,7 +113,7 @@ def _content(
     """Return what a file holds."""
     from pyarrow import ArrowException
 
-    from sim.archive import parquet
+    from xc40io.archive import parquet
 
     try:
         columns: dict[str, Column] = {}

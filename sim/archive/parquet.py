@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from sim.archive.plain import Array, Column
+from xc40io.archive.plain import Array, Column
 
 
 def written(columns: Mapping[str, Column]) -> bytes:

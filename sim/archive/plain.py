@@ -22,7 +22,7 @@ many texts                 ``{"texts": name}``
 =========================  ==============================================================
 
 Records are dataclasses, named tuples and pydantic models of classes that are known by name
-(:func:`sim.config.kept.kept`): whoever reads a file makes nothing else of it, whatever it says.
+(:func:`xc40io.config.kept.kept`): whoever reads a file makes nothing else of it, whatever it says.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel
 
-from sim.config.errors import InputError
-from sim.config.kept import KEPT
+from xc40io.config.errors import InputError
+from xc40io.config.kept import KEPT
 
 Array = npt.NDArray[Any]
 Column = Array | Sequence[str]

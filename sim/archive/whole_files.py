@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sim.config.errors import InputError, shown_path
+from xc40io.config.errors import InputError, shown_path
 
 _KEPT = 100
 """Letters of its name that a draft has, too: with the rest it might be longer than names can be."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sim.assistant.answers import (
+from xc40io.assistant.answers import (
     CompareAnswer,
     ExplainAnswer,
     Fact,
@@ -15,37 +15,37 @@ from sim.assistant.answers import (
     TuneAnswer,
     Value,
 )
-from sim.assistant.questions import (
+from xc40io.assistant.questions import (
     AboutARun,
     CompareQuestion,
     MachineQuestion,
     SweepQuestion,
     TuneQuestion,
 )
-from sim.config.errors import InputError, naming, nearest
-from sim.config.faults import parse_fault
-from sim.config.files import parse_mapping, shipped
-from sim.config.job_form import ASKED, JOB, in_scenario
-from sim.config.jobs import JobsScenario, load_jobs, parse_jobs
-from sim.config.machine import Machine, load_machine
-from sim.config.scenario import Scenario
-from sim.results.machine_text import format_machine, machine_sections
-from sim.run.fabric import fabric_of
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
-from sim.studies.case import Case
-from sim.studies.compare.side import AS_IT_IS, Side, sides_of, told_apart
-from sim.studies.compare.side_by_side import run_side_by_side
-from sim.studies.compare.side_by_side_answer import side_by_side_answer
-from sim.studies.explain.explanation import explain as explain_run
-from sim.studies.explain.explanation_answer import explanation_answer
-from sim.studies.run_answer import run_answer
-from sim.studies.sweep.points import Point
-from sim.studies.sweep.sweep import sweep as run_sweep
-from sim.studies.sweep.sweep_answer import sweep_answer, title_of
-from sim.studies.tune.tune_answer import tuning_answer
-from sim.studies.tune.tuning import tune as search
-from sim.workloads.catalogue import workload_of
+from xc40io.config.errors import InputError, naming, nearest
+from xc40io.config.faults import parse_fault
+from xc40io.config.files import parse_mapping, shipped
+from xc40io.config.job_form import ASKED, JOB, in_scenario
+from xc40io.config.jobs import JobsScenario, load_jobs, parse_jobs
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.results.machine_text import format_machine, machine_sections
+from xc40io.run.fabric import fabric_of
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
+from xc40io.studies.case import Case
+from xc40io.studies.compare.side import AS_IT_IS, Side, sides_of, told_apart
+from xc40io.studies.compare.side_by_side import run_side_by_side
+from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
+from xc40io.studies.explain.explanation import explain as explain_run
+from xc40io.studies.explain.explanation_answer import explanation_answer
+from xc40io.studies.run_answer import run_answer
+from xc40io.studies.sweep.points import Point
+from xc40io.studies.sweep.sweep import sweep as run_sweep
+from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
+from xc40io.studies.tune.tune_answer import tuning_answer
+from xc40io.studies.tune.tuning import tune as search
+from xc40io.workloads.catalogue import workload_of
 
 _PLACE = "scenario"
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, Field
 
-from sim.telling.answer import Answer
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io.telling.answer import Answer
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 SHARE = "Share of the time of the phase, 0 to 1."
 _JOB = "Of which job; empty where there is only one."

@@ -24,14 +24,14 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from sim.assistant.tools import ANSWER, TOOLS, Tool
-from sim.config.errors import FailureError, InputError
-from sim.config.files import shipped
-from sim.config.jobs import load_jobs
-from sim.config.machine import load_machine
-from sim.config.model import explain
-from sim.serving.question_limits import Limits
-from sim.serving.workers import Workers
+from xc40io.assistant.tools import ANSWER, TOOLS, Tool
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.files import shipped
+from xc40io.config.jobs import load_jobs
+from xc40io.config.machine import load_machine
+from xc40io.config.model import explain
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.workers import Workers
 
 INSTRUCTIONS = """\
 xc40io simulates the Lustre I/O path of Cray XC40 machines (Theta, Cori, and Titan as an XK7):

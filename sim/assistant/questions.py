@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sim.config.job_form import ASKED, HELP, JOB
+from xc40io.config.job_form import ASKED, HELP, JOB
 
 
 def _read(value: object) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from sim.assistant.answers import (
+from xc40io.assistant.answers import (
     CompareAnswer,
     ExplainAnswer,
     MachineAnswer,
@@ -15,7 +15,7 @@ from sim.assistant.answers import (
     SweepAnswer,
     TuneAnswer,
 )
-from sim.assistant.questions import (
+from xc40io.assistant.questions import (
     AboutARun,
     CompareQuestion,
     MachineQuestion,
@@ -23,7 +23,7 @@ from sim.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
-from sim.serving.worker import Desk
+from xc40io.serving.worker import Desk
 
 
 class Tool(NamedTuple):
@@ -52,7 +52,7 @@ _LISTED = (
         "so; large runs take longer.",
         AboutARun,
         SimulateAnswer,
-        "sim.assistant.answering:simulate",
+        "xc40io.assistant.answering:simulate",
     ),
     Tool(
         "explain",
@@ -62,7 +62,7 @@ _LISTED = (
         "nodes, hardware). About 10 to 30 runs.",
         AboutARun,
         ExplainAnswer,
-        "sim.assistant.answering:explain",
+        "xc40io.assistant.answering:explain",
     ),
     Tool(
         "sweep",
@@ -71,7 +71,7 @@ _LISTED = (
         "striping.size: a table of bandwidths, and which is fastest. One job, not several.",
         SweepQuestion,
         SweepAnswer,
-        "sim.assistant.answering:sweep",
+        "xc40io.assistant.answering:sweep",
     ),
     Tool(
         "compare",
@@ -81,7 +81,7 @@ _LISTED = (
         "why.",
         CompareQuestion,
         CompareAnswer,
-        "sim.assistant.answering:compare",
+        "xc40io.assistant.answering:compare",
     ),
     Tool(
         "tune",
@@ -92,7 +92,7 @@ _LISTED = (
         "runs: choose a small budget for large jobs.",
         TuneQuestion,
         TuneAnswer,
-        "sim.assistant.answering:tune",
+        "xc40io.assistant.answering:tune",
     ),
     Tool(
         "machine",
@@ -101,7 +101,7 @@ _LISTED = (
         "rates and defaults; on request every value with its source.",
         MachineQuestion,
         MachineAnswer,
-        "sim.assistant.answering:machine",
+        "xc40io.assistant.answering:machine",
     ),
 )
 

@@ -46,8 +46,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out
             stream.reconfigure(errors="backslashreplace")
-    from sim.cli.app import cli
-    from sim.cli.face import INTERRUPTED
+    from xc40io.cli.app import cli
+    from xc40io.cli.face import INTERRUPTED
 
     try:
         if heard:

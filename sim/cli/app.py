@@ -9,60 +9,60 @@ from typing import cast
 import click
 from click.shell_completion import CompletionItem
 
-from sim.cli.face import Face
+from xc40io.cli.face import Face
 
 COMMANDS = {
-    "ior": ("sim.cli.runs.behind_dash:ior", "Run an IOR command line."),
-    "mdtest": ("sim.cli.runs.behind_dash:mdtest", "Run an mdtest command line."),
-    "h5bench": ("sim.cli.runs.h5bench:h5bench", "Run a configuration of h5bench: HDF5."),
-    "io500": ("sim.cli.runs.io500:io500", "Run IO500 with its own file."),
+    "ior": ("xc40io.cli.runs.behind_dash:ior", "Run an IOR command line."),
+    "mdtest": ("xc40io.cli.runs.behind_dash:mdtest", "Run an mdtest command line."),
+    "h5bench": ("xc40io.cli.runs.h5bench:h5bench", "Run a configuration of h5bench: HDF5."),
+    "io500": ("xc40io.cli.runs.io500:io500", "Run IO500 with its own file."),
     "kernel": (
-        "sim.cli.runs.kernels:kernel",
+        "xc40io.cli.runs.kernels:kernel",
         "Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
     ),
-    "replay": ("sim.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
-    "run": ("sim.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
+    "replay": ("xc40io.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
+    "run": ("xc40io.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
     "stream": (
-        "sim.cli.study.stream:stream",
+        "xc40io.cli.study.stream:stream",
         "Run a stream of jobs with a queue, or a table of jobs.",
     ),
-    "show": ("sim.cli.runs.show:show", "Print a result that --save has kept."),
-    "trace": ("sim.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
+    "show": ("xc40io.cli.runs.show:show", "Print a result that --save has kept."),
+    "trace": ("xc40io.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
     "compare": (
-        "sim.cli.study.compare:compare",
+        "xc40io.cli.study.compare:compare",
         "Compare scenarios, machines, results, or targets.",
     ),
     "sweep": (
-        "sim.cli.study.sweep:sweep",
+        "xc40io.cli.study.sweep:sweep",
         "Run all combinations of some values; keep what is done.",
     ),
-    "tune": ("sim.cli.study.tune:tune", "Search for the best settings of a job."),
+    "tune": ("xc40io.cli.study.tune:tune", "Search for the best settings of a job."),
     "plan": (
-        "sim.cli.study.plan:plan",
+        "xc40io.cli.study.plan:plan",
         "Plan hardware for a mix of jobs: gains, costs, bottlenecks.",
     ),
     "explain": (
-        "sim.cli.study.explain:explain",
+        "xc40io.cli.study.explain:explain",
         "Say what bounds a run and what would help.",
     ),
     "validate": (
-        "sim.cli.study.validate:validate",
+        "xc40io.cli.study.validate:validate",
         "Compare simulated runs with published measurements.",
     ),
-    "calibrate": ("sim.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
+    "calibrate": ("xc40io.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
     "sensitivity": (
-        "sim.cli.study.calibrate:sensitivity",
+        "xc40io.cli.study.calibrate:sensitivity",
         "Print how much each claim depends on each free parameter.",
     ),
-    "machine": ("sim.cli.machines:machine", "Show what a machine consists of."),
-    "machines": ("sim.cli.machines:machines", "List the machines that come with xc40io."),
-    "scenarios": ("sim.cli.machines:scenarios", "List the scenarios that come with xc40io."),
+    "machine": ("xc40io.cli.machines:machine", "Show what a machine consists of."),
+    "machines": ("xc40io.cli.machines:machines", "List the machines that come with xc40io."),
+    "scenarios": ("xc40io.cli.machines:scenarios", "List the scenarios that come with xc40io."),
     "compile": (
-        "sim.cli.compile:compile_core",
+        "xc40io.cli.compile:compile_core",
         "Compile the data plane before it is needed.",
     ),
-    "web": ("sim.cli.serve:web", "Serve the explorer, for a browser."),
-    "mcp": ("sim.cli.serve:mcp", "Serve assistants, by the Model Context Protocol."),
+    "web": ("xc40io.cli.serve:web", "Serve the explorer, for a browser."),
+    "mcp": ("xc40io.cli.serve:mcp", "Serve assistants, by the Model Context Protocol."),
 }
 """Of each command the place, ``module:function``, and its line in the list of commands."""
 

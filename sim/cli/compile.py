@@ -22,7 +22,7 @@ def compile_core(*, into: Path | None) -> None:
     folder of the user ($XDG_CACHE_HOME/xc40io, or ~/.cache/xc40io) for all checkouts; after an edit
     only what depends on it is compiled again.
     """
-    from sim.run.simulate import compiled_core
+    from xc40io.run.simulate import compiled_core
 
     core = compiled_core()
     if into is not None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
-from sim.archive.whole_files import check_writable, make_folder
-from sim.config.errors import InputError, naming
+from xc40io.archive.whole_files import check_writable, make_folder
+from xc40io.config.errors import InputError, naming
 
 if TYPE_CHECKING:
     pass
@@ -33,7 +33,7 @@ class Takes(Enum):
 
 
 class Wants(Enum):
-    """Whether a form is made of a recording (:class:`~sim.run.recording.Recording`)."""
+    """Whether a form is made of a recording (:class:`~xc40io.run.recording.Recording`)."""
 
     NOTHING = "of the result alone"
     RECORDING = "of a recording, without which there is nothing to write"
@@ -101,7 +101,7 @@ EXPORTS: tuple[Export, ...] = (
         "plots",
         "DIR",
         "Also draw it into this folder: bandwidth, OSTs, LNET routers, links, ranks.",
-        "sim.results.pictures.album:write_plots",
+        "xc40io.results.pictures.album:write_plots",
         Takes.ALL,
         Wants.IF_THERE,
         verb="drew",
@@ -110,25 +110,25 @@ EXPORTS: tuple[Export, ...] = (
         "darshan",
         "FILE",
         "Also write it as a Darshan log, as if the simulated job had run with Darshan.",
-        "sim.results.darshan_log.write:write",
+        "xc40io.results.darshan_log.write:write",
         Takes.JOB,
         Wants.RECORDING,
-        library="sim.workloads.darshan.log:need_libdarshan",
+        library="xc40io.workloads.darshan.log:need_libdarshan",
     ),
     Export(
         "tokio",
         "FILE",
         "Also write what the servers did over time, as HDF5 for TOKIO's pytokio.",
-        "sim.results.exports.tokio:write_tokio",
+        "xc40io.results.exports.tokio:write_tokio",
         Takes.RUN,
         Wants.RECORDING,
-        library="sim.results.exports.tokio:need_h5py",
+        library="xc40io.results.exports.tokio:need_h5py",
     ),
     Export(
         "perfetto",
         "FILE",
         "Also write calls, waits and RPCs as a trace for ui.perfetto.dev: .json or .json.gz.",
-        "sim.results.exports.trace.trace_file:write_trace",
+        "xc40io.results.exports.trace.trace_file:write_trace",
         Takes.TOGETHER,
         Wants.RECORDING,
     ),
@@ -136,7 +136,7 @@ EXPORTS: tuple[Export, ...] = (
         "proc",
         "DIR",
         "Also write brw_stats, rpc_stats, job_stats and the like, as below /proc/fs/lustre.",
-        "sim.results.exports.proc.folder:write_proc",
+        "xc40io.results.exports.proc.folder:write_proc",
         Takes.TOGETHER,
         Wants.RECORDING,
     ),
@@ -144,7 +144,7 @@ EXPORTS: tuple[Export, ...] = (
         "html",
         "FILE",
         "Also write a page of it: pictures, tables and the scenario, in one file for a browser.",
-        "sim.results.exports.html_file:write",
+        "xc40io.results.exports.html_file:write",
         Takes.ALL,
         Wants.IF_THERE,
     ),
@@ -152,7 +152,7 @@ EXPORTS: tuple[Export, ...] = (
         "animate",
         "FILE",
         "Also write a moving picture of it for a browser: RPCs on their way, locks changing hands.",
-        "sim.results.animation.document:write_animation",
+        "xc40io.results.animation.document:write_animation",
         Takes.TOGETHER,
         Wants.RECORDING,
     ),
@@ -222,8 +222,8 @@ def _parts(content: Any, takes: Takes) -> Iterator[tuple[str, Any]]:
     if takes == Takes.ALL:
         yield "", content
         return
-    from sim.findings.replay_report import ReplayReport
-    from sim.run.jobs import JobsResult
+    from xc40io.findings.replay_report import ReplayReport
+    from xc40io.run.jobs import JobsResult
 
     if takes == Takes.TOGETHER and isinstance(content, JobsResult):
         yield "", content

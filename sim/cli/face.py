@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import click
 
-from sim.config.errors import FailureError, InputError, shown
+from xc40io.config.errors import FailureError, InputError, shown
 
 _TYPED = "xc40io.typed"
 _FAILED, _BAD_INPUT = 1, 2

@@ -1,7 +1,7 @@
 """A job on the command line: the options that describe it, and the scenario that they make.
 
-What the options are, :mod:`sim.config.job_form` says. A scenario that has a name takes some of them
-beside it: its seed, its environment, its faults.
+What the options are, :mod:`xc40io.config.job_form` says. A scenario that has a name takes some of
+them beside it: its seed, its environment, its faults.
 """
 
 from __future__ import annotations
@@ -12,22 +12,31 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
-from sim.cli.exports import Command
-from sim.cli.options import Whole
-from sim.config.errors import InputError, naming
-from sim.config.faults import parse_fault
-from sim.config.job_form import HELP, HINTS, JOB, LOOKED_AT, Policy, Takes, in_scenario, option_of
-from sim.config.jobs import JobsScenario
-from sim.config.parts.machine_changes import parse_changes
-from sim.config.scenario import Background, Cores, Placement, Scenario, Target
-from sim.config.striping import StripeRequest
-from sim.config.units import is_count, parse_bytes, parse_rate, parse_seconds
-from topology import parse_node_list
+from xc40io.cli.exports import Command
+from xc40io.cli.options import Whole
+from xc40io.config.errors import InputError, naming
+from xc40io.config.faults import parse_fault
+from xc40io.config.job_form import (
+    HELP,
+    HINTS,
+    JOB,
+    LOOKED_AT,
+    Policy,
+    Takes,
+    in_scenario,
+    option_of,
+)
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.parts.machine_changes import parse_changes
+from xc40io.config.scenario import Background, Cores, Placement, Scenario, Target
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import is_count, parse_bytes, parse_rate, parse_seconds
+from xc40io.topology import parse_node_list
 
 if TYPE_CHECKING:
-    from sim.config.asked_workload import Workload
-    from sim.config.faults import Fault
-    from sim.config.jobs import Job, JobKind
+    from xc40io.config.asked_workload import Workload
+    from xc40io.config.faults import Fault
+    from xc40io.config.jobs import Job, JobKind
 
     _Any = TypeVar("_Any", Job, JobKind)
 

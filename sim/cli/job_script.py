@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli.job_options import describe, typed_options, variables_of
-from sim.config.job_form import JOB
-from sim.workloads.job_script.files import load_job_script, split_launch
+from xc40io.cli.job_options import describe, typed_options, variables_of
+from xc40io.config.job_form import JOB
+from xc40io.workloads.job_script.files import load_job_script, split_launch
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
+    from xc40io.config.scenario import Scenario
 
 _OF_A_SCRIPT = (
     *("machine", "nodes", "ppn", "core_spec", "cpu_bind", "stripe_count", "stripe_size"),

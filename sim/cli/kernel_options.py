@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 
 import click
 
-from sim.config.errors import InputError
-from sim.config.job_form import JOB, option_of
-from sim.config.text.yaml_text import parse_yaml
-from sim.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
-from sim.workloads.catalogue import kernel_named
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import JOB, option_of
+from xc40io.config.text.yaml_text import parse_yaml
+from xc40io.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
+from xc40io.workloads.catalogue import kernel_named
 
 if TYPE_CHECKING:
-    from sim.cli.exports import Command
-    from sim.workloads.kernels.kernel import Kernel
+    from xc40io.cli.exports import Command
+    from xc40io.workloads.kernels.kernel import Kernel
 
 
 def kernel_options(model: type[Kernel]) -> Callable[[Command], Command]:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.archive.whole_files import check_writable, replacing
-from sim.cli import options
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.jobs import load_jobs
-from sim.config.machine import load_machine
-from sim.config.parts.machine_changes import parse_changes
-from sim.results.machine_text import format_machine, format_sources
-from sim.run.fabric import fabric_of
+from xc40io.archive.whole_files import check_writable, replacing
+from xc40io.cli import options
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.jobs import load_jobs
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.machine_changes import parse_changes
+from xc40io.results.machine_text import format_machine, format_sources
+from xc40io.run.fabric import fabric_of
 
 if TYPE_CHECKING:
-    from sim.config.machine import Machine
-    from topology import Fabric
+    from xc40io.config.machine import Machine
+    from xc40io.topology import Fabric
 
 
 @click.command()
@@ -50,8 +50,8 @@ def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[st
 
 
 def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
-    from sim.results.machine_picture import draw_machine
-    from topology.drawing import SUFFIXES
+    from xc40io.results.machine_picture import draw_machine
+    from xc40io.topology.drawing import SUFFIXES
 
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"--plot {path}: the name must end in {', '.join(SUFFIXES)}")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import click
 
-from sim.cli.exports import EXPORTS, export_options, exports_of, needs_recording
-from sim.trust.sureness import exactly
+from xc40io.cli.exports import EXPORTS, export_options, exports_of, needs_recording
+from xc40io.trust.sureness import exactly
 
 _MOST_DIGITS = 18  # fits 64 bits
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -69,7 +69,7 @@ class Keep(NamedTuple):
 
     save: str | None
     record: bool
-    exports: Mapping[str, str]  # paths of the other forms, by name (sim.cli.exports)
+    exports: Mapping[str, str]  # paths of the other forms, by name (xc40io.cli.exports)
     file_stats: bool = False  # whether what is printed tells of files, as only a recording can
 
     @property
@@ -94,7 +94,7 @@ recorded = click.option(
     "striping.count, striping.size, striping.offset, hints, or ost.N.rate and oss.N.rate, of an "
     "OST or OSS that was slow: a rate, or 'fitted' to the log. May be repeated.",
 )
-"""The facts of :mod:`sim.workloads.darshan.facts`, for each command that takes a log."""
+"""The facts of :mod:`xc40io.workloads.darshan.facts`, for each command that takes a log."""
 
 
 def _tell_exactly(context: click.Context, _: click.Parameter, exact: bool) -> None:

@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import click
 
-from sim.cli.exports import Command
-from sim.cli.options import Whole
-from sim.config.errors import FailureError
-from sim.engine.processors import processors
-from sim.serving.question_limits import Limits
+from xc40io.cli.exports import Command
+from xc40io.cli.options import Whole
+from xc40io.config.errors import FailureError
+from xc40io.engine.processors import processors
+from xc40io.serving.question_limits import Limits
 
 _TOKEN = "XC40IO_WEB_TOKEN"  # in the environment it is in no list of processes
 _NEW = "new"
@@ -124,14 +124,14 @@ def web(
 ) -> None:
     """Serve until somebody interrupts it."""
     try:
-        from sim.web.server import Serving, serve
+        from xc40io.web.server import Serving, serve
     except ModuleNotFoundError as error:
         if error.name not in ("bokeh", "panel", "param", "tornado"):
             raise
         raise FailureError(
             "the package panel is not installed; right would be: pip install 'xc40io[web]'"
         ) from error
-    from validation.published import published_points
+    from xc40io.validation.published import published_points
 
     drawn = token == _NEW
     token = secrets.token_urlsafe(24) if drawn else token
@@ -207,7 +207,7 @@ def mcp(
 ) -> None:
     """Serve until the client closes standard input."""
     try:
-        from sim.assistant.protocol import serve
+        from xc40io.assistant.protocol import serve
     except ModuleNotFoundError as error:
         if error.name not in ("anyio", "mcp", "mcp_types"):
             raise

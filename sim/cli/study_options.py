@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
-from sim.archive.whole_files import check_writable, make_folder, replacing, write_whole
-from sim.cli.options import Whole, exact_option
-from sim.config.errors import InputError
-from sim.engine.processors import processors
-from sim.results.progress import ProgressBar
-from sim.telling.data import csv_text, document_of, json_text
-from sim.telling.drawing import figure_of, pictures, save_figure
-from sim.telling.html import write_page
-from sim.telling.text import text_of
+from xc40io.archive.whole_files import check_writable, make_folder, replacing, write_whole
+from xc40io.cli.options import Whole, exact_option
+from xc40io.config.errors import InputError
+from xc40io.engine.processors import processors
+from xc40io.results.progress import ProgressBar
+from xc40io.telling.data import csv_text, document_of, json_text
+from xc40io.telling.drawing import figure_of, pictures, save_figure
+from xc40io.telling.html import write_page
+from xc40io.telling.text import text_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sim.telling.answer import Answer, Chart, Picture
+    from xc40io.telling.answer import Answer, Chart, Picture
 
 _PICTURES = ("svg", "png", "pdf")
 
@@ -168,7 +168,7 @@ class Study:
         if self.plot is not None:
             _draw(self.plot, found)
         if self.plots is not None:
-            from sim.results.pictures.album import write_pictures
+            from xc40io.results.pictures.album import write_pictures
 
             for path in write_pictures(self.plots, found.pictures(), "--plots"):
                 _say(f"drew {path}")

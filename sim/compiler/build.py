@@ -1,8 +1,8 @@
 """Makes a core: what has changed is translated on all processors, and all is linked.
 
-The machine code of each function is kept by what it depends on (``sim.compiler.functions.Keys``),
-so after an edit only what depends on it is translated again. Runs in a process of its own, which
-:mod:`sim.compiler.core` starts.
+The machine code of each function is kept by what it depends on
+(``xc40io.compiler.functions.Keys``), so after an edit only what depends on it is translated again.
+Runs in a process of its own, which :mod:`xc40io.compiler.core` starts.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from typing import Any
 import llvmlite
 import numba
 
-from sim.compiler.core import UNWRITABLE, Job
-from sim.compiler.functions import Keys, reached_from
-from sim.compiler.loading import UNLINKED
-from sim.compiler.translate import Translator
-from sim.engine.compiled import Entry
-from sim.engine.processors import processors
-from sim.engine.user_cache import written
+from xc40io.compiler.core import UNWRITABLE, Job
+from xc40io.compiler.functions import Keys, reached_from
+from xc40io.compiler.loading import UNLINKED
+from xc40io.compiler.translate import Translator
+from xc40io.engine.compiled import Entry
+from xc40io.engine.processors import processors
+from xc40io.engine.user_cache import written
 
 _INTERRUPTED = 130  # how a shell reports SIGINT
 

@@ -22,20 +22,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sim.compiler.loading import LINKED, UNLINKED, listed, load
-from sim.compiler.processor import processor
-from sim.compiler.signature import Layouts, layouts_of
-from sim.config.errors import FailureError
-from sim.engine.compiled import Entry, is_compiling
-from sim.engine.component import Component
-from sim.engine.user_cache import forget_old, is_there, user_cache
+from xc40io.compiler.loading import LINKED, UNLINKED, listed, load
+from xc40io.compiler.processor import processor
+from xc40io.compiler.signature import Layouts, layouts_of
+from xc40io.config.errors import FailureError
+from xc40io.engine.compiled import Entry, is_compiling
+from xc40io.engine.component import Component
+from xc40io.engine.user_cache import forget_old, is_there, user_cache
 
 SHIPPED = Path(__file__).resolve().parent / "built"
 """Where an installed package has its core."""
 
 _SIM = Path(__file__).resolve().parents[1]
-_DOOR = b"from sim.engine.compiled import"
-_BUILD = "import sys; sys.path[:] = {path!r}; from sim.compiler.build import main; main()"
+_DOOR = b"from xc40io.engine.compiled import"
+_BUILD = "import sys; sys.path[:] = {path!r}; from xc40io.compiler.build import main; main()"
 _ROOM = 64 << 20  # bytes that all objects and a core or two take
 
 UNWRITABLE = 74

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.compiler.signature import Layouts, Signature, signature_of
-from sim.engine.compiled import Entry, How, how_compiled, symbol_of
+from xc40io.compiler.signature import Layouts, Signature, signature_of
+from xc40io.engine.compiled import Entry, How, how_compiled, symbol_of
 
 
 def reached_from(

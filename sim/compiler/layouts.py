@@ -14,7 +14,7 @@ from numba.extending import (
 )
 from numba.np.numpy_support import from_dtype
 
-from sim.engine.component import Array, Kind, Layout
+from xc40io.engine.component import Array, Kind, Layout
 
 _NUMBERS: dict[type, types.Type] = {int: types.int64, float: types.float64, bool: types.boolean}
 

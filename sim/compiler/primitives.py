@@ -9,8 +9,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from sim.engine.prefetch import prefetch
-from sim.engine.types import CACHE_LINE
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.types import CACHE_LINE
 
 _ALL_LEVELS, _DATA, _TO_READ = 3, 1, 0  # what LLVM's prefetch takes
 

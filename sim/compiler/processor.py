@@ -7,7 +7,7 @@ import platform
 from functools import cache
 from pathlib import Path
 
-from sim.config.errors import InputError
+from xc40io.config.errors import InputError
 
 KINDS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 """What ``XC40IO_PROCESSOR`` may ask for: newer ones run code that is made for them alone."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hi
 
 import numpy as np
 
-from sim.engine.component import Array, Component, Kind, Layout, kind_text
-from sim.engine.types import Integers
+from xc40io.engine.component import Array, Component, Kind, Layout, kind_text
+from xc40io.engine.types import Integers
 
 Layouts: TypeAlias = Mapping[type, Layout]
 """Where the fields of each class of components lie."""

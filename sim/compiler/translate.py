@@ -22,10 +22,10 @@ from numba.core.registry import cpu_target
 from numba.core.typing.templates import make_concrete_template, signature
 from numba.extending import typeof_impl
 
-from sim.compiler.layouts import numba_type
-from sim.compiler.primitives import PRIMITIVES
-from sim.compiler.signature import Signature
-from sim.engine.compiled import How, how_compiled, symbol_of
+from xc40io.compiler.layouts import numba_type
+from xc40io.compiler.primitives import PRIMITIVES
+from xc40io.compiler.signature import Signature
+from xc40io.engine.compiled import How, how_compiled, symbol_of
 
 _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",  # IEEE division

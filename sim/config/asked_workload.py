@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from sim.config.errors import InputError
-from sim.config.kept import kept
-from sim.config.model import Model
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
 
 _KERNEL_FILES = ("name", "trace", "files", "config")
 
@@ -88,7 +88,7 @@ class Workload(Model):
         scenario is in.
     io500
         The options of IO500 by section, and how much of it is simulated
-        (:class:`~sim.config.asked_workload.Io500`).
+        (:class:`~xc40io.config.asked_workload.Io500`).
     """
 
     ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None

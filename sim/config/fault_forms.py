@@ -1,8 +1,8 @@
 """What can be said of faults: for each kind, of which parts, with which numbers and times.
 
-This is the grammar of the sentences that :mod:`sim.config.faults` reads. What happens then, each
-room says for its own parts with the decorator :func:`sim.plane.fault_course.fault`. Nothing heavy
-is imported here: the help of the command line lists the kinds.
+This is the grammar of the sentences that :mod:`xc40io.config.faults` reads. What happens then, each
+room says for its own parts with the decorator :func:`xc40io.plane.fault_course.fault`. Nothing
+heavy is imported here: the help of the command line lists the kinds.
 """
 
 from __future__ import annotations

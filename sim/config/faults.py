@@ -25,11 +25,11 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from sim.config.errors import InputError, naming, shown
-from sim.config.fault_forms import FORMS, KINDS, NOUNS, NUMBERS, Form, Kind
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.units import Seconds, format_seconds, parse_seconds
+from xc40io.config.errors import InputError, naming, shown
+from xc40io.config.fault_forms import FORMS, KINDS, NOUNS, NUMBERS, Form, Kind
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.units import Seconds, format_seconds, parse_seconds
 
 _TIME = r"\S+?(?: (?:s|ms|us|ns|min|h))?"
 _OWN = "|".join(sorted({form.own for forms in FORMS.values() for form in forms} - {""}))
@@ -53,14 +53,14 @@ class Fault(Model):
         What happens to it.
     factor
         Of a slow part: how many times as long a service takes. Of one that rebuilds: the share of
-        its time that the rebuild takes; 0: that of :class:`~sim.config.parts.recovery.Recovery`.
+        its time that the rebuild takes; 0: that of :class:`~xc40io.config.parts.recovery.Recovery`.
     begin, end
         In simulated seconds; None: to the end of the run.
     own
-        Seconds, in place of those of :class:`~sim.config.parts.recovery.Recovery`: of an OST that
-        is gone the recovery window, of a router that is down the time until its senders notice, of
-        an OSS until its partner has its OSTs, of a link until there are other routes, of a node
-        that hangs how long an OST waits for a lock.
+        Seconds, in place of those of :class:`~xc40io.config.parts.recovery.Recovery`: of an OST
+        that is gone the recovery window, of a router that is down the time until its senders
+        notice, of an OSS until its partner has its OSTs, of a link until there are other routes, of
+        a node that hangs how long an OST waits for a lock.
     by
         Of a node that is evicted: the OST that does it; None: all of them.
     """

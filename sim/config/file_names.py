@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sim.config.kept import kept
+from xc40io.config.kept import kept
 
 
 @kept

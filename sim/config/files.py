@@ -17,12 +17,23 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from sim.config.errors import InputError, nearest, shown, shown_path
-from sim.config.text.yaml_text import parse_yaml
+from xc40io.config.errors import InputError, nearest, shown, shown_path
+from xc40io.config.text.yaml_text import parse_yaml
 
-# The distribution puts the folders configs/ and sim/ side by side, installed or in a checkout.
-# (importlib.resources cannot open a folder without code in an editable installation.)
-CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def folder_of(part: str) -> Path:
+    """Return the folder of ``configs``, ``topology`` or ``validation``.
+
+    An installed package has them within it, a checkout beside ``sim``. (importlib.resources cannot
+    open a folder without code in an editable installation.)
+    """
+    within = _PACKAGE / part
+    return within if within.is_dir() else _PACKAGE.parent / part
+
+
+CONFIGS = folder_of("configs")
 """The folder of what ships with xc40io."""
 
 _VARIABLE = "XC40IO_SEALED"  # of the environment, so that it holds in processes started from here

@@ -2,7 +2,7 @@
 
 ``JOB`` says of each field what it is: where its value stands in a scenario, what it takes, what it
 is unless given. The other tables have the words in which each of the three asks for it.
-:class:`~sim.config.scenario.Scenario` takes its choices from here; bounds and defaults a test
+:class:`~xc40io.config.scenario.Scenario` takes its choices from here; bounds and defaults a test
 compares. Nothing heavy is imported: help on the command line does without pydantic.
 """
 
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args
 
-from sim.config.fault_forms import KINDS
-from sim.config.text.paths import nested
+from xc40io.config.fault_forms import KINDS
+from xc40io.config.text.paths import nested
 
 HINTS = "MPICH_MPIIO_HINTS"
 """The environment variable that hints for MPI-IO stand in."""

@@ -33,13 +33,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.faults import Faults
-from sim.config.kept import kept
-from sim.config.machine import Machine, read_machine
-from sim.config.model import Model, explain
-from sim.config.scenario import (
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.faults import Faults
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine, read_machine
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import (
     AskedPlacement,
     AskedTarget,
     Background,
@@ -56,8 +56,8 @@ from sim.config.scenario import (
     read_scenario_file,
     with_hints_found,
 )
-from sim.config.striping import StripeRequest
-from sim.config.units import Count, Seconds
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import Count, Seconds
 
 
 def _name(name: str) -> str:
@@ -131,7 +131,7 @@ def _node_draw(value: object) -> object:
 
 
 class _JobModel(Model):
-    """What listed and drawn jobs have in common; see :class:`~sim.config.scenario.Scenario`."""
+    """What listed and drawn jobs have in common; see :class:`~xc40io.config.scenario.Scenario`."""
 
     name: Name
     ppn: Count
@@ -275,7 +275,7 @@ def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
     Parameters
     ----------
     name_or_path : str or Path
-        As :func:`~sim.config.scenario.load_scenario` takes it.
+        As :func:`~xc40io.config.scenario.load_scenario` takes it.
 
     Raises
     ------

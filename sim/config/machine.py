@@ -22,18 +22,18 @@ from typing import Any
 
 from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 
-from sim.config.errors import InputError, nearest
-from sim.config.files import find, read_mapping, shipped
-from sim.config.kept import kept
-from sim.config.model import Model, explain
-from sim.config.parts.compute_nodes import Nodes
-from sim.config.parts.interconnect import Network
-from sim.config.parts.lustre import Lnet, Lustre
-from sim.config.parts.machine_changes import let_follow, provenance_of_changes
-from sim.config.parts.mpi import Mpi
-from sim.config.parts.provenance import OWN, Provenance, completed, separate
-from sim.config.parts.storage import Service, Ssd
-from sim.config.text.paths import flat, nested
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.files import find, read_mapping, shipped
+from xc40io.config.kept import kept
+from xc40io.config.model import Model, explain
+from xc40io.config.parts.compute_nodes import Nodes
+from xc40io.config.parts.interconnect import Network
+from xc40io.config.parts.lustre import Lnet, Lustre
+from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.parts.provenance import OWN, Provenance, completed, separate
+from xc40io.config.parts.storage import Service, Ssd
+from xc40io.config.text.paths import flat, nested
 
 DEFAULT_MACHINE = "theta"
 """The machine that is taken where nobody says which."""
@@ -206,7 +206,7 @@ def load_machine(name_or_path: str | Path) -> Machine:
 
     Examples
     --------
-    >>> from sim import load_machine
+    >>> from xc40io import load_machine
     >>> theta = load_machine("theta")
     >>> theta.lustre.osts, theta.provenance["lustre.osts"].firm
     (56, 'verified')

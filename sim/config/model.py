@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
-from sim.config.errors import InputError, nearest, shown
+from xc40io.config.errors import InputError, nearest, shown
 
 
 class Model(BaseModel):

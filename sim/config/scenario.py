@@ -17,7 +17,7 @@ its environment::
     environment: {MPICH_MPIIO_HINTS: "*:cray_cb_nodes_multiplier=4"}
     workload: {kernel: {name: adios, method: MPI_AGGREGATE, num_aggregators: 48}}
 
-A file that lists several jobs in place of one is described in :mod:`sim.config.jobs`.
+A file that lists several jobs in place of one is described in :mod:`xc40io.config.jobs`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import CoreSchema, core_schema
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.faults import Faults
-from sim.config.files import find, read_mapping
-from sim.config.job_form import Access, Binding, Policy, TargetKind
-from sim.config.kept import kept
-from sim.config.machine import Machine, coarser, load_machine, read_machine
-from sim.config.model import Model, explain
-from sim.config.striping import StripeRequest
-from sim.config.units import Count, Load, Seconds, Size, format_bytes
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.faults import Faults
+from xc40io.config.files import find, read_mapping
+from xc40io.config.job_form import Access, Binding, Policy, TargetKind
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine, coarser, load_machine, read_machine
+from xc40io.config.model import Model, explain
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
 
 Seed = Annotated[int, Field(ge=0)]
 
@@ -246,10 +246,10 @@ class Scenario(Model):
         times as long they compute between their calls.
     faults
         What happens to parts of the machine, and when: a sentence each, see
-        :mod:`sim.config.faults`.
+        :mod:`xc40io.config.faults`.
     rpcs_as_one
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
-        :func:`sim.config.machine.coarser`.
+        :func:`xc40io.config.machine.coarser`.
     striping
         Of the files that the job writes.
     target
@@ -299,7 +299,7 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
 
     Examples
     --------
-    >>> from sim import load_scenario
+    >>> from xc40io import load_scenario
     >>> scenario = load_scenario("theta-headline")
     >>> scenario.nodes, scenario.striping.count, scenario.workload.command
     (256, 48, 'ior -a MPIIO -O iorVersion=3 -w -r -C -e -b 8m -t 8m')

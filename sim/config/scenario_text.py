@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from sim.config.jobs import OF_A_JOB, Job, JobsScenario
-from sim.config.machine import Machine
-from sim.config.scenario import Placement, Scenario
-from sim.config.striping import StripeRequest
+from xc40io.config.jobs import OF_A_JOB, Job, JobsScenario
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Placement, Scenario
+from xc40io.config.striping import StripeRequest
 
 
 def dump_scenario(scenario: Scenario) -> str:

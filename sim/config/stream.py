@@ -1,6 +1,6 @@
 """The description of a stream of jobs: jobs that arrive, wait in a queue, run and give back nodes.
 
-Where a scenario of several jobs (:mod:`sim.config.jobs`) has them all on the machine at once, a
+Where a scenario of several jobs (:mod:`xc40io.config.jobs`) has them all on the machine at once, a
 stream may be longer than a machine full::
 
     machine: theta
@@ -20,11 +20,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from sim.config.errors import InputError
-from sim.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
-from sim.config.model import Model, explain
-from sim.config.scenario import read_scenario_file
-from sim.config.units import Count, Seconds
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import read_scenario_file
+from xc40io.config.units import Count, Seconds
 
 MOST_JOBS = 100_000
 """Jobs of a stream: years of a machine."""

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
-from sim.config.errors import InputError
-from sim.config.kept import kept
-from sim.config.units import GIB, KIB, Bytes, format_bytes
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
+from xc40io.config.units import GIB, KIB, Bytes, format_bytes
 
 _Whole = Annotated[int, Field(strict=True)]
 

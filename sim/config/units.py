@@ -35,7 +35,7 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-from sim.config.errors import InputError, shown
+from xc40io.config.errors import InputError, shown
 
 KIB = 1 << 10
 MIB = 1 << 20

@@ -18,7 +18,7 @@ files::
     currency: EUR
 
 A job with ``scenario`` may be one of several jobs that run at the same time
-(:mod:`sim.config.jobs`): the mix counts them as one.
+(:mod:`xc40io.config.jobs`): the mix counts them as one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from sim.config.errors import InputError, nearest
-from sim.config.files import find, read_mapping
-from sim.config.jobs import Job, JobsScenario, Name, load_jobs
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.model import Model, explain
-from sim.config.scenario import Scenario, Seed, with_hints_found
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.files import find, read_mapping
+from xc40io.config.jobs import Job, JobsScenario, Name, load_jobs
+from xc40io.config.machine import Machine, load_machine, read_machine
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import Scenario, Seed, with_hints_found
 
 Weights = Literal["jobs", "bytes", "node-hours"]
 """Of what the weight of a job is a share: see :class:`WorkloadMix`."""

@@ -21,10 +21,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.compiled import inlined, njit
-from sim.engine.pool import FREE, Pool, give, make_pool, take
-from sim.engine.prefetch import prefetch
-from sim.engine.types import Floats, Indices, Integers, Table, make_table
+from xc40io.engine.compiled import inlined, njit
+from xc40io.engine.pool import FREE, Pool, give, make_pool, take
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
 
 INDEX_BITS = 25
 KIND_BITS = 4

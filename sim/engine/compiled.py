@@ -1,8 +1,9 @@
 """What is compiled, and how: the decorators that mark functions of the data plane.
 
 A marked function stays plain Python: tests call it, a debugger steps through it, and with
-``NUMBA_DISABLE_JIT=1`` whole simulations run on it. :mod:`sim.compiler` makes machine code of all
-that an *entry* calls, before it is needed, and binds the entry to it. Numba is not imported here.
+``NUMBA_DISABLE_JIT=1`` whole simulations run on it. :mod:`xc40io.compiler` makes machine code of
+all that an *entry* calls, before it is needed, and binds the entry to it. Numba is not imported
+here.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def outlined(function: Function) -> Function:
 
 
 def primitive(function: Function) -> Function:
-    """Mark a function that stands for what has no form in Python (``sim.compiler.primitives``)."""
+    """Mark a function that has no form in Python (``xc40io.compiler.primitives``)."""
     return _marked(function, How.PRIMITIVE)
 
 

@@ -23,9 +23,9 @@ from typing import Any, TypeAlias, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.compiled import is_compiling
-from sim.engine.pool import Pool, enlarge_pool
-from sim.engine.types import enlarge_table
+from xc40io.engine.compiled import is_compiling
+from xc40io.engine.pool import Pool, enlarge_pool
+from xc40io.engine.types import enlarge_table
 
 Demands: TypeAlias = Sequence[tuple[Pool, int]]
 """Pools, and rows of each."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.compiled import njit
-from sim.engine.types import Indices, Integers
+from xc40io.engine.compiled import njit
+from xc40io.engine.types import Indices, Integers
 
 PAIR_BITS = 31
 """Bits of the second number of a pair."""

@@ -23,11 +23,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.calendar import Calendar, make_calendar
-from sim.engine.compiled import inlined, njit
-from sim.engine.component import Component
-from sim.engine.pool import Pool, make_pool
-from sim.engine.types import Floats, Indices, Table, make_table
+from xc40io.engine.calendar import Calendar, make_calendar
+from xc40io.engine.compiled import inlined, njit
+from xc40io.engine.component import Component
+from xc40io.engine.pool import Pool, make_pool
+from xc40io.engine.types import Floats, Indices, Table, make_table
 
 STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line of each
     [

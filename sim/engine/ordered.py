@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.compiled import njit
-from sim.engine.types import Indices, Integers, make_table
+from xc40io.engine.compiled import njit
+from xc40io.engine.types import Indices, Integers, make_table
 
 LEVELS = 8
 """Levels of a list; a quarter of the rows reach each next one, so 4**8 rows are served well."""

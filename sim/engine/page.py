@@ -2,7 +2,7 @@
 
 It stands here, not with the descriptions of machines, because compiled code keeps the value that a
 constant had when it was compiled, and only the compiled packages are watched for changes
-(:mod:`sim.engine.compiled`).
+(:mod:`xc40io.engine.compiled`).
 """
 
 from __future__ import annotations

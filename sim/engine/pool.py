@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.compiled import inlined, njit
-from sim.engine.types import Indices, Integers
+from xc40io.engine.compiled import inlined, njit
+from xc40io.engine.types import Indices, Integers
 
 EVENTS_A_LOOK = 16
 """Events between two looks of the loop at the rows left."""

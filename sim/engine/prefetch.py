@@ -7,8 +7,8 @@ calendar knows what is due next: who asks for a row some events early does not w
 
 from __future__ import annotations
 
-from sim.engine.compiled import primitive
-from sim.engine.types import Table
+from xc40io.engine.compiled import primitive
+from xc40io.engine.types import Table
 
 
 @primitive

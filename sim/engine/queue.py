@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.compiled import njit
-from sim.engine.types import Table
+from xc40io.engine.compiled import njit
+from xc40io.engine.types import Table
 
 QUEUE = np.dtype([("head", "i4"), ("tail", "i4")], align=True)
 

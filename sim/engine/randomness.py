@@ -10,7 +10,7 @@ import hashlib
 
 import numpy as np
 
-from sim.engine.compiled import njit
+from xc40io.engine.compiled import njit
 
 _BITS = (1 << 31) - 1
 

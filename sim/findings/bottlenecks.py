@@ -20,19 +20,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.findings.held_locks import held_words
-from sim.findings.waits import (
+from xc40io.engine.types import Floats
+from xc40io.findings.held_locks import held_words
+from xc40io.findings.waits import (
     BEHIND,
     WORDS,
     Wait,
     phase_doing,
     phase_waits,
 )
-from sim.plane.stations import StationKind
-from sim.run.result import Result, StationUse
-from sim.run.station_table import StationTable
-from sim.workloads.job_results import Activity, Stretch, phase_title
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result, StationUse
+from xc40io.run.station_table import StationTable
+from xc40io.workloads.job_results import Activity, Stretch, phase_title
 
 WORTH_A_NAME = 0.2
 """Share of a phase's time that a bottleneck is worth, and that all else together is not."""

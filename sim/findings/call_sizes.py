@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.config.units import format_bytes
-from sim.engine.types import Integers
-from sim.plane.library_calls import ALONE, LibraryOp
-from sim.plane.operations import Op
-from sim.run.result import Result
-from sim.workloads.darshan.log import DarshanLog
-from sim.workloads.darshan.module_counters import BIN_HIGH, BIN_LOW, DIRECTIONS
+from xc40io.config.kept import kept
+from xc40io.config.units import format_bytes
+from xc40io.engine.types import Integers
+from xc40io.plane.library_calls import ALONE, LibraryOp
+from xc40io.plane.operations import Op
+from xc40io.run.result import Result
+from xc40io.workloads.darshan.log import DarshanLog
+from xc40io.workloads.darshan.module_counters import BIN_HIGH, BIN_LOW, DIRECTIONS
 
 _WAYS = (("reads", Op.READ, LibraryOp.READ), ("writes", Op.WRITE, LibraryOp.WRITE))
 

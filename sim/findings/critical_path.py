@@ -1,6 +1,6 @@
 """The critical path of a phase: the chain of events that ends with the last rank.
 
-It is followed backwards through a recording (:mod:`sim.run.recording`). What the last rank did
+It is followed backwards through a recording (:mod:`xc40io.run.recording`). What the last rank did
 last ends it. Before that the rank waited: for a meeting, so the path goes on with the last to come
 to it; for a BRW RPC, so it goes through the disks, LNET and the OSC of that RPC, and from there to
 the RPC that had its place in the OSC before; for an extent lock, so it goes through what the holder
@@ -20,11 +20,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from sim.findings.tracks import OF_REQUESTS, OF_RPCS, SAME, Record, Tracks
-from sim.findings.waits import AT_WORDS, WORDS
-from sim.plane.causes import Cause
-from sim.run.result import Result
-from sim.workloads.job_results import Activity
+from xc40io.findings.tracks import OF_REQUESTS, OF_RPCS, SAME, Record, Tracks
+from xc40io.findings.waits import AT_WORDS, WORDS
+from xc40io.plane.causes import Cause
+from xc40io.run.result import Result
+from xc40io.workloads.job_results import Activity
 
 _AT_WORK = WORDS[Cause.START]
 _EVERYBODY = "all ranks"

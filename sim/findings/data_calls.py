@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Indices, Integers
-from sim.findings.servers import named
-from sim.plane.library_calls import LibraryOp
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.findings.servers import named
+from xc40io.plane.library_calls import LibraryOp
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 Mask = npt.NDArray[np.bool_]
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.findings.servers import named
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.run.recording import Recording
+from xc40io.engine.types import Floats, Integers
+from xc40io.findings.servers import named
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.run.recording import Recording
 
 
 class FileUse(NamedTuple):

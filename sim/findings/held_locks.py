@@ -1,17 +1,18 @@
 """Extent locks that ranks wait for while their holders still move bytes below them.
 
-The first lock on an object is granted for all of it (``sim.lustre.locks``), and a holder gives it
-back only when the chunk that it is moving is finished: a call, or what of it lies in one stripe. In
-a long run that is a small part of what locks cost. A short burst may consist of little else: each
-object changes hands once, however large its stripes are, and all but the first nodes wait for that.
+The first lock on an object is granted for all of it (``xc40io.lustre.locks``), and a holder gives
+it back only when the chunk that it is moving is finished: a call, or what of it lies in one stripe.
+In a long run that is a small part of what locks cost. A short burst may consist of little else:
+each object changes hands once, however large its stripes are, and all but the first nodes wait for
+that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sim.findings.waits import Wait
-from sim.plane.causes import Cause
+from xc40io.findings.waits import Wait
+from xc40io.plane.causes import Cause
 
 WORTH_SAYING = 0.1
 """Share of a phase's time that ranks must wait for such locks: our own, as that of metadata."""

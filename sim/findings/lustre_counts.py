@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sim.plane.counters import Stat
+from xc40io.plane.counters import Stat
 
 _BYTES = frozenset(
     {

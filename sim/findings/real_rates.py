@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from sim.findings.bottlenecks import merged
-from sim.run.result import Result
-from sim.trust.how_sure import Interval
-from sim.trust.sureness import Sureness, mebibytes, per_second, rate, span
-from sim.workloads.job_results import Row, phase_title
+from xc40io.findings.bottlenecks import merged
+from xc40io.run.result import Result
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import Sureness, mebibytes, per_second, rate, span
+from xc40io.workloads.job_results import Row, phase_title
 
 _IOR = "ior"
 

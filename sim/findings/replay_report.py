@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.config.asked_workload import Workload
-from sim.config.kept import kept
-from sim.config.parts.lustre import Lustre
-from sim.findings.call_sizes import CallSizes, log_sizes
-from sim.findings.replay_times import FileTimes, file_times
-from sim.run.result import Result
-from sim.workloads.darshan.facts import Facts
-from sim.workloads.darshan.log import DarshanLog, Unreplayed
-from sim.workloads.darshan.place import described, elsewhere, file_systems
-from sim.workloads.darshan.reconstruction import Reconstruction
-from sim.workloads.darshan.slow_parts import ost_sentences, server_sentences, slow_parts
+from xc40io.config.asked_workload import Workload
+from xc40io.config.kept import kept
+from xc40io.config.parts.lustre import Lustre
+from xc40io.findings.call_sizes import CallSizes, log_sizes
+from xc40io.findings.replay_times import FileTimes, file_times
+from xc40io.run.result import Result
+from xc40io.workloads.darshan.facts import Facts
+from xc40io.workloads.darshan.log import DarshanLog, Unreplayed
+from xc40io.workloads.darshan.place import described, elsewhere, file_systems
+from xc40io.workloads.darshan.reconstruction import Reconstruction
+from xc40io.workloads.darshan.slow_parts import ost_sentences, server_sentences, slow_parts
 
 
 @kept

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.mpi.stats import Timer
-from sim.run.result import Result
-from sim.workloads.darshan.module_counters import Layer, Measured, Phase, Table, recorded
-from sim.workloads.darshan.reconstruction import Reconstruction
-from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
-from sim.workloads.replay.outcome import Call, ReplayOutcome, counted
-from sim.workloads.trace import TraceOp
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.stats import Timer
+from xc40io.run.result import Result
+from xc40io.workloads.darshan.module_counters import Layer, Measured, Phase, Table, recorded
+from xc40io.workloads.darshan.reconstruction import Reconstruction
+from xc40io.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
+from xc40io.workloads.replay.outcome import Call, ReplayOutcome, counted
+from xc40io.workloads.trace import TraceOp
 
 _KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
     (Layer.POSIX, Phase.META): (Call.POSIX_META,),

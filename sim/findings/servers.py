@@ -16,15 +16,15 @@ from math import ceil
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.engine.types import Floats, Integers
-from sim.lustre.requests import MDS_OPERATION, MDS_SYNC
-from sim.lustre.server.background import background_of
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.plane.stations import StationKind
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Floats, Integers
+from xc40io.lustre.requests import MDS_OPERATION, MDS_SYNC
+from xc40io.lustre.server.background import background_of
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.plane.stations import StationKind
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 _OST = re.compile(r"OST (\d+)")
 _HALF = 0.5  # bytes: less is the rounding of sums

@@ -14,11 +14,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Indices
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.run.recording import Recording
+from xc40io.engine.types import Floats, Indices
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.run.recording import Recording
 
 Record: TypeAlias = Any
 """A row of a table of a recording."""

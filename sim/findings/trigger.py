@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from sim.config.units import format_seconds
-from sim.engine.types import Floats
-from sim.findings.data_calls import DataCalls
-from sim.plane.causes import Cause
-from sim.run.result import Result
+from xc40io.config.units import format_seconds
+from xc40io.engine.types import Floats
+from xc40io.findings.data_calls import DataCalls
+from xc40io.plane.causes import Cause
+from xc40io.run.result import Result
 
 ROWS = 5
 """Rows of evidence: the worst."""

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sim.findings import triggers_of_files as files
-from sim.findings import triggers_of_locks as locks
-from sim.findings import triggers_of_ranks as ranks
-from sim.findings.trigger import Look, Trigger
-from sim.run.result import Result
+from xc40io.findings import triggers_of_files as files
+from xc40io.findings import triggers_of_locks as locks
+from xc40io.findings import triggers_of_ranks as ranks
+from xc40io.findings.trigger import Look, Trigger
+from xc40io.run.result import Result
 
 _FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
     ranks.nothing_to_gain,

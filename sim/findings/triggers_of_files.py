@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.units import MIB, format_bytes
-from sim.findings.data_calls import DataCalls, Mask
-from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, amount, percent, seconds
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
-from topology.text import format_count
+from xc40io.config.units import MIB, format_bytes
+from xc40io.findings.data_calls import DataCalls, Mask
+from xc40io.findings.trigger import (
+    NEARLY_ALL,
+    ROWS,
+    Look,
+    Remedy,
+    Trigger,
+    amount,
+    percent,
+    seconds,
+)
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
+from xc40io.topology.text import format_count
 
 SMALL = MIB
 """Bytes below which a call is small (Drishti: small_bytes)."""
@@ -37,7 +46,7 @@ REWRITTEN_SHARE = 0.1
 
 FEW_OSTS = 2
 """How many times as many OSTs there must be, of the files or as many as nodes, for some to be few:
-our own, as that of a station that stands out (:mod:`sim.findings.bottlenecks`)."""
+our own, as that of a station that stands out (:mod:`xc40io.findings.bottlenecks`)."""
 
 LEAST_DATA = 2**30
 """Bytes of a job below which it does not matter over how many OSTs they go: our own."""

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.findings.bottlenecks import loads, phase_name
-from sim.findings.held_locks import WHY, held
-from sim.findings.trigger import ROWS, Look, Remedy, Trigger, percent, seconds
-from sim.plane.causes import Cause
-from sim.run.recording import Recording
-from topology.text import format_count
+from xc40io.findings.bottlenecks import loads, phase_name
+from xc40io.findings.held_locks import WHY, held
+from xc40io.findings.trigger import ROWS, Look, Remedy, Trigger, percent, seconds
+from xc40io.plane.causes import Cause
+from xc40io.run.recording import Recording
+from xc40io.topology.text import format_count
 
 LOCK_SHARE = 0.03
 """Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.findings.trigger import NEARLY_ALL, ROWS, Look, Remedy, Trigger, amount, percent, seconds
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
+from xc40io.findings.trigger import (
+    NEARLY_ALL,
+    ROWS,
+    Look,
+    Remedy,
+    Trigger,
+    amount,
+    percent,
+    seconds,
+)
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
 
 UNEVEN_SHARE = 0.15
 """By which share of all a rank may do more than the average one (imbalance_stragglers)."""

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.plane.causes import DOING, Cause
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.workloads.job_results import Stretch
+from xc40io.engine.types import Floats
+from xc40io.plane.causes import DOING, Cause
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.workloads.job_results import Stretch
 
 # A busy station may be behind a wait if that is its own queue, or hides it.
 _PATH = {StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB}

@@ -25,17 +25,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.striping import StripeRequest
-from sim.config.units import KIB, MIB
-from sim.engine.types import Floats, Indices, Integers
-from sim.libraries.adios_output import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
-from sim.mpi.communicator import Collectives
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op, mix_operations
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import KIB, MIB
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.libraries.adios_output import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
+from xc40io.mpi.communicator import Collectives
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op, mix_operations
 
 if TYPE_CHECKING:  # the options of a kernel need no machine
-    from sim.machine.filesystem import FileSet
+    from xc40io.machine.filesystem import FileSet
 
 
 class _Line(NamedTuple):

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sim.config.parts.mpi import Mpi
-from sim.config.striping import StripeRequest
-from sim.config.units import MIB
-from sim.engine.types import Integers
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import MIB
+from xc40io.engine.types import Integers
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 if TYPE_CHECKING:
-    from sim.machine.filesystem import FileSet, FileSystem
+    from xc40io.machine.filesystem import FileSet, FileSystem
 
 
 GROUP_ENTRY = 39

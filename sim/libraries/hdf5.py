@@ -7,8 +7,8 @@ method of :class:`Hdf5File` adds to a batch what one call of the library makes t
   ranks in the order of their addresses, by independent writes or one collective one; they are read
   piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
   H5Pset_all_coll_metadata_ops);
-* raw data go by :mod:`sim.libraries.hdf5_transfer`;
-* space is allocated by :mod:`sim.libraries.hdf5_objects` when a dataset is created.
+* raw data go by :mod:`xc40io.libraries.hdf5_transfer`;
+* space is allocated by :mod:`xc40io.libraries.hdf5_objects` when a dataset is created.
 
 The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
 1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
@@ -17,9 +17,9 @@ What IOR does with it (aiori-HDF5.c), for each segment of a shared file: ``creat
 ``block / 8 * ranks`` elements of 8 bytes in the root group (``open_dataset`` when it reads), and
 for each transfer ``write`` or ``read`` of one block of ``transfer / 8`` elements; independent
 transfers of many can be given in one call, as rows of one
-:class:`~sim.libraries.selections.Hyperslab`. ``-e``, and ``-Y`` after each transfer, is ``flush``
-(IOR 4.0; IOR 3 did nothing). ``-J`` is ``alignment`` and ``alignment_threshold``, ``noFill`` is
-``fill`` "never", ``hdf5.collectiveMetadata`` is both switches for collective metadata.
+:class:`~xc40io.libraries.selections.Hyperslab`. ``-e``, and ``-Y`` after each transfer, is
+``flush`` (IOR 4.0; IOR 3 did nothing). ``-J`` is ``alignment`` and ``alignment_threshold``,
+``noFill`` is ``fill`` "never", ``hdf5.collectiveMetadata`` is both switches for metadata.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from typing import Literal
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.parts.mpi import Mpi
-from sim.config.units import GIB, MIB
-from sim.engine.types import Integers
-from sim.libraries.hdf5_chunk_cache import ChunkCache
-from sim.libraries.hdf5_objects import (
+from xc40io.config.errors import InputError
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.units import GIB, MIB
+from xc40io.engine.types import Integers
+from xc40io.libraries.hdf5_chunk_cache import ChunkCache
+from xc40io.libraries.hdf5_objects import (
     DATASET_HEADER,
     GUESS,
     SUPERBLOCK,
@@ -48,9 +48,9 @@ from sim.libraries.hdf5_objects import (
     MetadataCache,
     allocate_chunks,
 )
-from sim.libraries.hdf5_transfer import Transfer, TransferProperties
-from sim.libraries.mpi_driver import LibraryFile, MpiDriver
-from sim.libraries.selections import (
+from xc40io.libraries.hdf5_transfer import Transfer, TransferProperties
+from xc40io.libraries.mpi_driver import LibraryFile, MpiDriver
+from xc40io.libraries.selections import (
     MOST_DIMENSIONS,
     Hyperslab,
     Memory,
@@ -58,9 +58,9 @@ from sim.libraries.selections import (
     chunk_grid,
     chunks_selected,
 )
-from sim.mpi.accesses import Accesses
-from sim.mpi.file import MpiFile
-from sim.plane.batch import Batch
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.file import MpiFile
+from xc40io.plane.batch import Batch
 
 _LARGEST_CHUNK = 4 * GIB - 1
 _FILL_BUFFER = MIB  # bytes that are filled in one go

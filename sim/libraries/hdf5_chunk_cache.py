@@ -6,8 +6,8 @@ from collections import OrderedDict
 
 import numpy as np
 
-from sim.config.units import MIB
-from sim.engine.types import Integers
+from xc40io.config.units import MIB
+from xc40io.engine.types import Integers
 
 _BYTES, _SLOTS = MIB, 521  # of the cache of a dataset at each rank (H5Pset_cache)
 

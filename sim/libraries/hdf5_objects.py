@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.libraries.selections import Storage
-from sim.mpi.accesses import Accesses
+from xc40io.engine.types import Integers
+from xc40io.libraries.selections import Storage
+from xc40io.mpi.accesses import Accesses
 
 BLOCK = 2048
 """Bytes of a block for small requests (H5Pset_meta_block_size, H5Pset_small_data_block_size)."""
@@ -388,7 +388,7 @@ class ChunkIndex:
     def reads(self, rank: Integers, chunk: Integers) -> Accesses:
         """Return what ranks read to find chunks: the root, and the nodes on the way.
 
-        ``rank`` and ``chunk`` are pairs, as :func:`~sim.libraries.selections.chunks_selected`
+        ``rank`` and ``chunk`` are pairs, as :func:`~xc40io.libraries.selections.chunks_selected`
         returns them.
         """
         ranks = np.unique(rank)

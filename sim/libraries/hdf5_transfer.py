@@ -15,10 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.libraries.hdf5_chunk_cache import ChunkCache
-from sim.libraries.mpi_driver import MpiDriver
-from sim.libraries.selections import (
+from xc40io.engine.types import Integers
+from xc40io.libraries.hdf5_chunk_cache import ChunkCache
+from xc40io.libraries.mpi_driver import MpiDriver
+from xc40io.libraries.selections import (
     Hyperslab,
     Memory,
     Pieces,
@@ -28,8 +28,8 @@ from sim.libraries.selections import (
     file_pieces,
     memory_pieces,
 )
-from sim.mpi.accesses import Accesses
-from sim.plane.batch import Batch
+from xc40io.mpi.accesses import Accesses
+from xc40io.plane.batch import Batch
 
 ChunkIo = Literal["automatic", "link", "multi"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.parts.mpi import Mpi
-from sim.engine.types import Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.file import MpiFile
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.parts.mpi import Mpi
+from xc40io.engine.types import Integers
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 _OFFSET = 8  # bytes of an MPI_Offset
 

@@ -24,17 +24,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.parts.mpi import Mpi
-from sim.config.units import KIB
-from sim.engine.types import Integers
-from sim.libraries.mpi_driver import LibraryFile, MpiDriver
-from sim.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
-from sim.mpi.accesses import Accesses
-from sim.mpi.file import MpiFile
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.errors import InputError
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.units import KIB
+from xc40io.engine.types import Integers
+from xc40io.libraries.mpi_driver import LibraryFile, MpiDriver
+from xc40io.libraries.selections import Hyperslab, Pieces, Storage, file_pieces
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 _ALIGNMENT = 512  # of header and variables, unless they are large or something else is asked for
 _LARGE = 4  # stripes: fixed-size variables of more than so many begin at a stripe

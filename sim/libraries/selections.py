@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.engine.types import Integers
-from sim.mpi.accesses import Accesses
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Integers
+from xc40io.mpi.accesses import Accesses
 
 MOST_DIMENSIONS = 4
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import inlined, outlined
-from sim.engine.component import Component
-from sim.engine.network import Network
-from sim.engine.pool import give, take
-from sim.engine.types import Floats
-from sim.lustre.net.bulk import (
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import inlined, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network
+from xc40io.engine.pool import give, take
+from xc40io.engine.types import Floats
+from xc40io.lustre.net.bulk import (
     BulkRpcs,
     is_last_part,
     mark_left,
@@ -25,7 +25,7 @@ from sim.lustre.net.bulk import (
     new_message,
     split_bulk,
 )
-from sim.lustre.net.lnet import (
+from xc40io.lustre.net.lnet import (
     Lnet,
     choose_gateway,
     enter_aries_homeward,
@@ -33,13 +33,13 @@ from sim.lustre.net.lnet import (
     enter_infiniband_homeward,
     enter_infiniband_outward,
 )
-from sim.lustre.server.disks import Disks, block_io
-from sim.node.nodes import Nodes, rpc_thread
-from sim.plane.causes import Cause
-from sim.plane.programs import Programs
-from sim.plane.registry import GO_ON, GONE, MESSAGE_EVENT
-from sim.plane.site import Site
-from sim.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
+from xc40io.lustre.server.disks import Disks, block_io
+from xc40io.node.nodes import Nodes, rpc_thread
+from xc40io.plane.causes import Cause
+from xc40io.plane.programs import Programs
+from xc40io.plane.registry import GO_ON, GONE, MESSAGE_EVENT
+from xc40io.plane.site import Site
+from xc40io.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
 
 # Stages of a message of a bulk RPC (carrier BRW); first a write's, then a read's.
 WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> WRITE_AT_ROUTER

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import entry
-from sim.engine.hashmap import discard, keys_with
-from sim.engine.pool import NoRowLeftError, give, live_rows
-from sim.engine.types import Indices, Integers
-from sim.lustre.handles import Handles
-from sim.lustre.ldlm import LockState, leave_lru
-from sim.lustre.locks import cancel
-from sim.lustre.osc.obds import Osc
-from sim.node.byte_lists import NO_END, cut_bytes
-from sim.node.page_cache import PageCache
-from sim.node.pages import drop_cached
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.engine.compiled import entry
+from xc40io.engine.hashmap import discard, keys_with
+from xc40io.engine.pool import NoRowLeftError, give, live_rows
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.handles import Handles
+from xc40io.lustre.ldlm import LockState, leave_lru
+from xc40io.lustre.locks import cancel
+from xc40io.lustre.osc.obds import Osc
+from xc40io.node.byte_lists import NO_END, cut_bytes
+from xc40io.node.page_cache import PageCache
+from xc40io.node.pages import drop_cached
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 
 @entry(raises=NoRowLeftError)

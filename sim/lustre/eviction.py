@@ -10,25 +10,25 @@ A lock that the server has revoked stays a row of its client until nobody there 
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import entry, outlined
-from sim.engine.pool import NoRowLeftError
-from sim.engine.types import Integers
-from sim.lustre.brw import (
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import entry, outlined
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.types import Integers
+from xc40io.lustre.brw import (
     READ_AT_CLIENT,
     READ_AT_ROUTER,
     READ_REQUESTED,
     WRITE_AT_ROUTER,
     Brw,
 )
-from sim.lustre.ldlm import Ldlm, LockState, give_up, grant_waiting, leave_lru
-from sim.lustre.locks import cancel, withdraw
-from sim.lustre.osc.dirty import discard_extent, forget_unsent, wake_waiters
-from sim.lustre.osc.obds import Osc, obd_of
-from sim.lustre.osc.urgency import extent_done
-from sim.node.osc_extents import first_dirty
-from sim.plane.programs import FAILED, wake
-from sim.plane.registry import LOCK_EVENT
+from xc40io.lustre.ldlm import Ldlm, LockState, give_up, grant_waiting, leave_lru
+from xc40io.lustre.locks import cancel, withdraw
+from xc40io.lustre.osc.dirty import discard_extent, forget_unsent, wake_waiters
+from xc40io.lustre.osc.obds import Osc, obd_of
+from xc40io.lustre.osc.urgency import extent_done
+from xc40io.node.osc_extents import first_dirty
+from xc40io.plane.programs import FAILED, wake
+from xc40io.plane.registry import LOCK_EVENT
 
 _ASKED, _WAITING = int(LockState.ASKED), int(LockState.WAITING)
 _COMPLETED, _GRANTED = int(LockState.COMPLETED), int(LockState.GRANTED)

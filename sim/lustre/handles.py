@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component, Demands
-from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
-from sim.engine.pool import Pool, make_pool, take
-from sim.engine.types import Table, make_table
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.site import Site
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
+from xc40io.engine.pool import Pool, make_pool, take
+from xc40io.engine.types import Table, make_table
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.site import Site
 
 HANDLE = np.dtype(  # a file as one client node knows it from the MDS
     [

@@ -38,14 +38,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component
-from sim.engine.network import Network
-from sim.engine.ordered import last_not_after
-from sim.engine.pool import give, live_rows, next_row, reserve, take
-from sim.engine.queue import append, unlink
-from sim.lustre.locks import (
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network
+from xc40io.engine.ordered import last_not_after
+from xc40io.engine.pool import give, live_rows, next_row, reserve, take
+from xc40io.engine.queue import append, unlink
+from xc40io.lustre.locks import (
     EOF,
     FOR_CLIENT,
     FOR_COMMIT,
@@ -63,23 +63,23 @@ from sim.lustre.locks import (
     is_free,
     reprocess,
 )
-from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc.obds import Osc, obd_of
-from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.urgency import raise_urgency
-from sim.lustre.server.journal import Journals, is_committed, object_committed
-from sim.lustre.server.oss import OssThreads, lock_thread
-from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
-from sim.node.nodes import Nodes, handle_callback
-from sim.node.osc_extents import PRESSING
-from sim.node.page_cache import DROP_TURNS, PageCache, queue_at_tree
-from sim.node.pages import drop_cached
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Files
-from sim.plane.programs import Programs, wake
-from sim.plane.registry import GONE, LOCK_EVENT, on_event
-from sim.plane.site import Site
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.osc.obds import Osc, obd_of
+from xc40io.lustre.osc.rpcs import pump
+from xc40io.lustre.osc.urgency import raise_urgency
+from xc40io.lustre.server.journal import Journals, is_committed, object_committed
+from xc40io.lustre.server.oss import OssThreads, lock_thread
+from xc40io.lustre.server.syncs import Syncs, pass_mutex, take_mutex
+from xc40io.node.nodes import Nodes, handle_callback
+from xc40io.node.osc_extents import PRESSING
+from xc40io.node.page_cache import DROP_TURNS, PageCache, queue_at_tree
+from xc40io.node.pages import drop_cached
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs, wake
+from xc40io.plane.registry import GONE, LOCK_EVENT, on_event
+from xc40io.plane.site import Site
 
 
 class LockState(IntEnum):

@@ -37,9 +37,9 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.compiled import njit
-from sim.engine.component import Component, Demands
-from sim.engine.ordered import (
+from xc40io.engine.compiled import njit
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.ordered import (
     Ordered,
     enlarge_ordered,
     following,
@@ -49,11 +49,11 @@ from sim.engine.ordered import (
     make_ordered,
     remove,
 )
-from sim.engine.page import PAGE
-from sim.engine.pool import Pool, make_pool
-from sim.engine.queue import LINK
-from sim.engine.types import Indices, Integers, Table, enlarge_table, make_table
-from sim.plane.site import Site
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import Pool, make_pool
+from xc40io.engine.queue import LINK
+from xc40io.engine.types import Indices, Integers, Table, enlarge_table, make_table
+from xc40io.plane.site import Site
 
 MODE_PR = 0
 MODE_PW = 1

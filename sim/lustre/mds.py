@@ -5,11 +5,11 @@ rpc_lock of Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock, and a mount has an mdc
 several only from 2.8 on), and one close. Of stats it has as many under way to an MDT as the mdc may
 have RPCs (mdc_locks.c, mdc_enqueue, mdc_enter_request), and the next waits for a reply of the MDT;
 the one RPC that modifies is not counted among them. What its programs have open already costs no
-RPC (``sim.lustre.handles``).
+RPC (``xc40io.lustre.handles``).
 
 The MDS's threads need a time for each operation; a new name also needs the lock of its directory,
-and a new file an object on the OST of every stripe (``sim.lustre.precreation``). The widely striped
-file pays for every stripe.
+and a new file an object on the OST of every stripe (``xc40io.lustre.precreation``). The widely
+striped file pays for every stripe.
 
 ``stat`` of a file, and a read beyond what the node knows of it, ask every stripe object for its
 size (*glimpse*). Where there is a write lock, the OST asks the holder of the highest one in turn
@@ -35,15 +35,15 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.parts.lustre import Mds as MdsModel
-from sim.engine.calendar import schedule
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component
-from sim.engine.network import Network, serve
-from sim.engine.pool import give
-from sim.engine.queue import QUEUE, TURN, clear_all, join, pop, take_turn
-from sim.engine.types import Floats, Table, make_table
-from sim.lustre.handles import (
+from xc40io.config.parts.lustre import Mds as MdsModel
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, serve
+from xc40io.engine.pool import give
+from xc40io.engine.queue import QUEUE, TURN, clear_all, join, pop, take_turn
+from xc40io.engine.types import Floats, Table, make_table
+from xc40io.lustre.handles import (
     Handles,
     closed_by_last,
     knows_name,
@@ -51,13 +51,13 @@ from sim.lustre.handles import (
     note_unlink,
     opened_by_neighbour,
 )
-from sim.lustre.ldlm import Ldlm
-from sim.lustre.locks import EOF, Locks, highest_writer
-from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc.dirty import discard
-from sim.lustre.osc.obds import Osc
-from sim.lustre.precreation import Precreation, take_object
-from sim.lustre.requests import (
+from xc40io.lustre.ldlm import Ldlm
+from xc40io.lustre.locks import EOF, Locks, highest_writer
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.osc.dirty import discard
+from xc40io.lustre.osc.obds import Osc
+from xc40io.lustre.precreation import Precreation, take_object
+from xc40io.lustre.requests import (
     GLIMPSE,
     GLIMPSE_AST,
     MDS_OPERATION,
@@ -72,15 +72,15 @@ from sim.lustre.requests import (
     send,
     send_to_objects,
 )
-from sim.lustre.server.journal import Journals, file_committed, is_committed, object_committed
-from sim.lustre.server.syncs import Syncs, pass_mutex, take_mutex
-from sim.node.nodes import Nodes, handle_callback
-from sim.node.page_cache import PageCache
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Backend, Files, object_count, objects_of
-from sim.plane.operations import Op
-from sim.plane.programs import (
+from xc40io.lustre.server.journal import Journals, file_committed, is_committed, object_committed
+from xc40io.lustre.server.syncs import Syncs, pass_mutex, take_mutex
+from xc40io.node.nodes import Nodes, handle_callback
+from xc40io.node.page_cache import PageCache
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Backend, Files, object_count, objects_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import (
     AT_CALLBACK,
     AT_JOURNAL,
     FOR_OBJECTS,
@@ -92,9 +92,17 @@ from sim.plane.programs import (
     wait_for,
     wake,
 )
-from sim.plane.registry import FULL, GO_ON, GONE, REQUEST_EVENT, STATAHEAD_EVENT, on_event, performs
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from xc40io.plane.registry import (
+    FULL,
+    GO_ON,
+    GONE,
+    REQUEST_EVENT,
+    STATAHEAD_EVENT,
+    on_event,
+    performs,
+)
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
 
 _OPEN, _CREATE, _CLOSE, _STAT = int(Op.OPEN), int(Op.CREATE), int(Op.CLOSE), int(Op.STAT)
 _UNLINK, _MKDIR, _RENAME = int(Op.UNLINK), int(Op.MKDIR), int(Op.RENAME)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.types import Table, make_table
-from sim.lustre.net.lnet import Lnet
-from sim.plane.site import Site
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.plane.site import Site
 
 STOCK = np.dtype(  # what the MDS knows of an OST's precreated objects
     [

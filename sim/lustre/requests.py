@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network
-from sim.engine.pool import Pool, make_pool, next_row, reserve, take
-from sim.engine.types import Table, make_table
-from sim.lustre.net.lnet import Lnet
-from sim.lustre.server.oss import OssThreads
-from sim.plane.files import Files, object_count, objects_of
-from sim.plane.programs import Programs, wait_for
-from sim.plane.recorder import Recorder
-from sim.plane.registry import REQUEST_EVENT
-from sim.plane.site import Site
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network
+from xc40io.engine.pool import Pool, make_pool, next_row, reserve, take
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.server.oss import OssThreads
+from xc40io.plane.files import Files, object_count, objects_of
+from xc40io.plane.programs import Programs, wait_for
+from xc40io.plane.recorder import Recorder
+from xc40io.plane.registry import REQUEST_EVENT
+from xc40io.plane.site import Site
 
 # What a request asks for.
 MDS_OPERATION = 1

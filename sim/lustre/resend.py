@@ -7,11 +7,11 @@ message that a dead router had, or was to get, is sent again when its sender not
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import entry
-from sim.engine.pool import NoRowLeftError, give
-from sim.engine.types import Integers
-from sim.lustre.brw import (
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import entry
+from xc40io.engine.pool import NoRowLeftError, give
+from xc40io.engine.types import Integers
+from xc40io.lustre.brw import (
     READ_AT_CLIENT,
     READ_CUT,
     READ_REQUESTED,
@@ -20,10 +20,10 @@ from sim.lustre.brw import (
     WRITE_FETCHED,
     Brw,
 )
-from sim.lustre.net.bulk import new_message, split_bulk
-from sim.lustre.server.disks import leave
-from sim.plane.registry import MESSAGE_EVENT
-from sim.plane.stations import METERS, StationKind
+from xc40io.lustre.net.bulk import new_message, split_bulk
+from xc40io.lustre.server.disks import leave
+from xc40io.plane.registry import MESSAGE_EVENT
+from xc40io.plane.stations import METERS, StationKind
 
 _LNET, _OST = int(StationKind.LNET), int(StationKind.OST)
 

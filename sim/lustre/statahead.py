@@ -28,15 +28,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import serve
-from sim.engine.pool import Pool, give, make_pool, take
-from sim.engine.queue import QUEUE, clear, clear_all, join, leave
-from sim.engine.types import Table, make_table
-from sim.lustre.handles import begin_listing, end_listing
-from sim.lustre.mds import (
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import serve
+from xc40io.engine.pool import Pool, give, make_pool, take
+from xc40io.engine.queue import QUEUE, clear, clear_all, join, leave
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.handles import begin_listing, end_listing
+from xc40io.lustre.mds import (
     REACHED,
     SIZED,
     Mds,
@@ -48,20 +48,28 @@ from sim.lustre.mds import (
     takes_place,
     writer_of,
 )
-from sim.lustre.requests import (
+from xc40io.lustre.requests import (
     GLIMPSE,
     MDS_OPERATION,
     may_send,
     record_request,
     send_to_objects,
 )
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Backend, object_count, object_of, objects_of
-from sim.plane.operations import Op
-from sim.plane.programs import charge, wake
-from sim.plane.registry import ENTRY_EVENT, FULL, GO_ON, GONE, STATAHEAD_EVENT, on_event, performs
-from sim.plane.site import Site
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Backend, object_count, object_of, objects_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge, wake
+from xc40io.plane.registry import (
+    ENTRY_EVENT,
+    FULL,
+    GO_ON,
+    GONE,
+    STATAHEAD_EVENT,
+    on_event,
+    performs,
+)
+from xc40io.plane.site import Site
 
 _STAT, _GLIMPSES = int(Op.STAT), int(Stat.GLIMPSES)
 _METADATA, _MDS = int(Cause.METADATA), int(Cause.MDS)
@@ -87,7 +95,7 @@ _GLIMPSED = 3  # glimpses come to the OSSs, object after object -> _SIZING
 _SIZING = 4  # their replies come to the client -> _KNOWN
 _KNOWN = 5  # all that was asked for is there: nothing more happens
 
-# States of a stat, besides those of ``sim.lustre.mds``.
+# States of a stat, besides those of ``xc40io.lustre.mds``.
 _AWAITS = 6  # waits for the attributes that its entry brings: they are there -> _HAS_ATTRIBUTES
 _HAS_ATTRIBUTES = 7  # asks for the size, or has it -> SIZED, REACHED; waits for the entry's glimpse
 

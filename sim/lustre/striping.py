@@ -15,11 +15,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from sim.config.parts.lustre import Lustre
-from sim.config.striping import StripeRequest
-from sim.config.units import MIB
-from sim.engine.randomness import stream
-from sim.engine.types import Integers
+from xc40io.config.parts.lustre import Lustre
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import MIB
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Integers
 
 Offsets = TypeVar("Offsets", int, Integers)
 
@@ -54,7 +54,7 @@ class Layout:
     """Where the bytes of one file lie: in components, one today, that follow one another.
 
     Offsets and lengths are in bytes. The stripes of a file are numbered from 0, from its begin on.
-    The data plane has the same rules for itself (:mod:`sim.plane.files`).
+    The data plane has the same rules for itself (:mod:`xc40io.plane.files`).
     """
 
     components: tuple[LayoutComponent]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sim.config.machine import Machine
-from sim.engine.component import annotated
-from sim.engine.network import Network, make_network, set_stations
-from sim.lustre.server.background import check_background
-from sim.machine.plane import Plane
-from sim.machine.tables import Tables
-from sim.network.peers import PeerRoutes
-from sim.plane.site import Background, Occupants, Site
-from sim.plane.stations import METERS, StationBook
-from sim.storage.service_nodes import service_routers
-from topology import Fabric
+from xc40io.config.machine import Machine
+from xc40io.engine.component import annotated
+from xc40io.engine.network import Network, make_network, set_stations
+from xc40io.lustre.server.background import check_background
+from xc40io.machine.plane import Plane
+from xc40io.machine.tables import Tables
+from xc40io.network.peers import PeerRoutes
+from xc40io.plane.site import Background, Occupants, Site
+from xc40io.plane.stations import METERS, StationBook
+from xc40io.storage.service_nodes import service_routers
+from xc40io.topology import Fabric
 
 _BINS, _BIN_WIDTH = 1024, 1e-3  # 1 s at first; the width doubles as often as the run needs
 

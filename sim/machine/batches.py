@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.pool import Spans
-from sim.engine.types import Integers, enlarge_table, make_table
-from sim.machine.rows import Rows
-from sim.machine.tables import Tables
-from sim.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
-from sim.network.peers import PeerRoutes
-from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
-from sim.plane.causes import waited_of
-from sim.plane.control import start_programs
-from sim.plane.library_calls import LIBRARY_CALL
-from sim.plane.operations import OPERATION, Op, Operations, keep_operations
-from sim.plane.pace import Pace
+from xc40io.engine.pool import Spans
+from xc40io.engine.types import Integers, enlarge_table, make_table
+from xc40io.machine.rows import Rows
+from xc40io.machine.tables import Tables
+from xc40io.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
+from xc40io.network.peers import PeerRoutes
+from xc40io.plane.batch import Batch, Transfers, most_at_once, refer_from
+from xc40io.plane.causes import waited_of
+from xc40io.plane.control import start_programs
+from xc40io.plane.library_calls import LIBRARY_CALL
+from xc40io.plane.operations import OPERATION, Op, Operations, keep_operations
+from xc40io.plane.pace import Pace
 
 _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""

@@ -7,16 +7,16 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from sim.config.faults import Said
-from sim.config.machine import Machine
-from sim.config.units import format_seconds
-from sim.engine.environment import Environment
-from sim.engine.types import Indices, Integers
-from sim.lustre.faults import evicted, failover, routers
-from sim.lustre.faults.slow import Conditions, Slowness
-from sim.machine.assembly import Assembly
-from sim.network import link_faults
-from sim.plane.fault_course import (
+from xc40io.config.faults import Said
+from xc40io.config.machine import Machine
+from xc40io.config.units import format_seconds
+from xc40io.engine.environment import Environment
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.faults import evicted, failover, routers
+from xc40io.lustre.faults.slow import Conditions, Slowness
+from xc40io.machine.assembly import Assembly
+from xc40io.network import link_faults
+from xc40io.plane.fault_course import (
     PROCESSES,
     Course,
     FaultRecord,
@@ -25,8 +25,8 @@ from sim.plane.fault_course import (
     Process,
     Scene,
 )
-from sim.storage.ssd import contents
-from topology import Fabric
+from xc40io.storage.ssd import contents
+from xc40io.topology import Fabric
 
 ROOMS = (contents, evicted, failover, link_faults, routers)
 """Modules with faults that nothing else here needs; importing registers them."""

@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
-from sim.config.file_names import NamesOfRanks, NamesOfTrees
-from sim.config.kept import kept
-from sim.config.striping import StripeRequest
-from sim.config.units import format_bytes
-from sim.engine.environment import Environment
-from sim.engine.types import Floats, Indices, Integers
-from sim.lustre.striping import Allocator, Layout
-from sim.machine.plane import Plane
-from sim.plane.batch import Batch
-from sim.plane.operations import ON_FILES, TIMERS, Op, Operations
-from sim.storage.places import LOCAL_STRIPE, LUSTRE, Storage
+from xc40io.config.errors import InputError
+from xc40io.config.file_names import NamesOfRanks, NamesOfTrees
+from xc40io.config.kept import kept
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import format_bytes
+from xc40io.engine.environment import Environment
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.lustre.striping import Allocator, Layout
+from xc40io.machine.plane import Plane
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import ON_FILES, TIMERS, Op, Operations
+from xc40io.storage.places import LOCAL_STRIPE, LUSTRE, Storage
 
 _ON_FILES = np.array([operation in ON_FILES for operation in Op])
 

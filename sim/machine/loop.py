@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.calendar import (
+from xc40io.engine.calendar import (
     drop_next,
     in_sight,
     index_of,
@@ -26,19 +26,19 @@ from sim.engine.calendar import (
     reschedule_next,
     sees_farther,
 )
-from sim.engine.compiled import entry, inlined, outlined
-from sim.engine.component import annotated
-from sim.engine.network import hop, travelling
-from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, NoRowLeftError
-from sim.engine.prefetch import prefetch
-from sim.engine.types import Integers
-from sim.machine.tables import Tables
-from sim.plane import registry
-from sim.plane.control import end, read_timer
-from sim.plane.files import Backend
-from sim.plane.operations import ON_FILES, Op
-from sim.plane.recorder import may_go_on
-from sim.plane.registry import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES, Handler
+from xc40io.engine.compiled import entry, inlined, outlined
+from xc40io.engine.component import annotated
+from xc40io.engine.network import hop, travelling
+from xc40io.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, NoRowLeftError
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.types import Integers
+from xc40io.machine.tables import Tables
+from xc40io.plane import registry
+from xc40io.plane.control import end, read_timer
+from xc40io.plane.files import Backend
+from xc40io.plane.operations import ON_FILES, Op
+from xc40io.plane.recorder import may_go_on
+from xc40io.plane.registry import FULL, GO_ON, GONE, MESSAGE_EVENT, PROGRAM_EVENT, STAGES, Handler
 
 IDLE, ENDED, PAUSED, OUT_OF_ROWS = 0, 1, 2, 3
 """What :func:`run` answers: nothing is due, a batch has ended, some events are done, a table must

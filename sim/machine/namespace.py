@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.pool import Spans
-from sim.engine.queue import clear_all
-from sim.engine.types import Indices, Integers, enlarge_table, make_table
-from sim.lustre.server.journal import NEVER
-from sim.machine.rows import Rows
-from sim.machine.tables import Tables
-from sim.network.peers import PeerRoutes
-from sim.node.byte_lists import NO_END
-from sim.plane.files import Backend
-from sim.storage.dvs.mounts import MOUNT
-from sim.storage.ssd.contents import demands_of_placing, place
+from xc40io.engine.pool import Spans
+from xc40io.engine.queue import clear_all
+from xc40io.engine.types import Indices, Integers, enlarge_table, make_table
+from xc40io.lustre.server.journal import NEVER
+from xc40io.machine.rows import Rows
+from xc40io.machine.tables import Tables
+from xc40io.network.peers import PeerRoutes
+from xc40io.node.byte_lists import NO_END
+from xc40io.plane.files import Backend
+from xc40io.storage.dvs.mounts import MOUNT
+from xc40io.storage.ssd.contents import demands_of_placing, place
 
 
 class Namespace:
@@ -122,7 +122,7 @@ class Namespace:
     def give_files(self, first: int, count: int) -> None:
         """Give back the rows of files that were added together, and of their objects.
 
-        No node may know anything of them any more (:class:`~sim.lustre.departure.Departures`).
+        No node may know anything of them any more (:class:`~xc40io.lustre.departure.Departures`).
         """
         if count == 0:
             return

@@ -10,30 +10,36 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sim.compiler.core import prepare
-from sim.engine.component import Demands
-from sim.engine.network import Bins
-from sim.engine.pool import NoRowLeftError
-from sim.engine.types import Floats, Indices, Integers, Table
-from sim.lustre.departure import Departures, drop_handles, drop_inodes, drop_locks, drop_osc_objects
-from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
-from sim.lustre.ldlm import LockWait, lock_waits
-from sim.lustre.resend import lose, resend
-from sim.machine.batches import Batches
-from sim.machine.loop import ENDED, OUT_OF_ROWS, run
-from sim.machine.namespace import Namespace
-from sim.machine.recorded import end_recording
-from sim.machine.rows import Rows
-from sim.machine.tables import Tables
-from sim.network.peers import PeerRoutes
-from sim.plane.causes import Waited, waited_of
-from sim.plane.control import start_programs
-from sim.plane.files import Backend
-from sim.plane.operations import Op
-from sim.plane.pace import Pace
-from sim.plane.recorder import CALL, Records
-from sim.storage.ssd.contents import place
-from sim.storage.ssd.device import DirtyLimits
+from xc40io.compiler.core import prepare
+from xc40io.engine.component import Demands
+from xc40io.engine.network import Bins
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.types import Floats, Indices, Integers, Table
+from xc40io.lustre.departure import (
+    Departures,
+    drop_handles,
+    drop_inodes,
+    drop_locks,
+    drop_osc_objects,
+)
+from xc40io.lustre.eviction import abort, drop_dirty, invalidate, revoke
+from xc40io.lustre.ldlm import LockWait, lock_waits
+from xc40io.lustre.resend import lose, resend
+from xc40io.machine.batches import Batches
+from xc40io.machine.loop import ENDED, OUT_OF_ROWS, run
+from xc40io.machine.namespace import Namespace
+from xc40io.machine.recorded import end_recording
+from xc40io.machine.rows import Rows
+from xc40io.machine.tables import Tables
+from xc40io.network.peers import PeerRoutes
+from xc40io.plane.causes import Waited, waited_of
+from xc40io.plane.control import start_programs
+from xc40io.plane.files import Backend
+from xc40io.plane.operations import Op
+from xc40io.plane.pace import Pace
+from xc40io.plane.recorder import CALL, Records
+from xc40io.storage.ssd.contents import place
+from xc40io.storage.ssd.device import DirtyLimits
 
 _SLICE = 1 << 20  # events between two looks at the user: some tenths of a second
 
@@ -112,7 +118,7 @@ class Plane:
 
     @property
     def stats(self) -> Integers:
-        """What has been counted so far, by :class:`~sim.plane.counters.Stat`."""
+        """What has been counted so far, by :class:`~xc40io.plane.counters.Stat`."""
         return self.tables.programs.stats
 
     @property

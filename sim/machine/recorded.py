@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.pool import FREE, Pool
-from sim.engine.types import Integers
-from sim.lustre.locks import Locks
-from sim.lustre.net.bulk import BulkRpcs
-from sim.machine.tables import Tables
-from sim.plane.recorder import LOCK, RPC, Records
+from xc40io.engine.pool import FREE, Pool
+from xc40io.engine.types import Integers
+from xc40io.lustre.locks import Locks
+from xc40io.lustre.net.bulk import BulkRpcs
+from xc40io.machine.tables import Tables
+from xc40io.plane.recorder import LOCK, RPC, Records
 
 
 def end_recording(tables: Tables) -> None:

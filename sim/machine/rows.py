@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.calendar import MAX_INDEX, enlarge_calendar
-from sim.engine.component import Component, Demands
-from sim.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, WANTED, Pool
-from sim.engine.types import Integers
-from sim.machine.tables import Tables
+from xc40io.engine.calendar import MAX_INDEX, enlarge_calendar
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.pool import COUNTS, EVENTS_A_LOOK, FREE, NEEDED, WANTED, Pool
+from xc40io.engine.types import Integers
+from xc40io.machine.tables import Tables
 
 
 class _Table(NamedTuple):

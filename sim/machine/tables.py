@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from sim.engine.component import Component
-from sim.engine.network import Network
-from sim.lustre.brw import Brw
-from sim.lustre.client import advice, fsync, truncate
-from sim.lustre.client.calls import Client
-from sim.lustre.client.readahead import Readahead
-from sim.lustre.handles import Handles
-from sim.lustre.ldlm import Ldlm
-from sim.lustre.locks import Locks
-from sim.lustre.mds import Mds
-from sim.lustre.net.bulk import BulkRpcs
-from sim.lustre.net.lnet import Lnet
-from sim.lustre.osc import rpcs
-from sim.lustre.osc.obds import Osc
-from sim.lustre.precreation import Precreation
-from sim.lustre.requests import Requests
-from sim.lustre.server.background import Others
-from sim.lustre.server.disks import Disks
-from sim.lustre.server.journal import Journals
-from sim.lustre.server.oss import OssThreads
-from sim.lustre.server.syncs import Syncs
-from sim.lustre.statahead import Statahead
-from sim.mpi.exchange import Exchange
-from sim.network.aries import Aries
-from sim.node.byte_lists import ByteLists
-from sim.node.nodes import Nodes
-from sim.node.page_cache import PageCache
-from sim.plane import control
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.recorder import Recorder
-from sim.storage.dvs import blocks, dvs_calls
-from sim.storage.dvs.mounts import Dvs
-from sim.storage.flock import Flock
-from sim.storage.ssd import flusher, page_reads, ssd_calls
-from sim.storage.ssd.device import Ssds
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network
+from xc40io.lustre.brw import Brw
+from xc40io.lustre.client import advice, fsync, truncate
+from xc40io.lustre.client.calls import Client
+from xc40io.lustre.client.readahead import Readahead
+from xc40io.lustre.handles import Handles
+from xc40io.lustre.ldlm import Ldlm
+from xc40io.lustre.locks import Locks
+from xc40io.lustre.mds import Mds
+from xc40io.lustre.net.bulk import BulkRpcs
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.osc import rpcs
+from xc40io.lustre.osc.obds import Osc
+from xc40io.lustre.precreation import Precreation
+from xc40io.lustre.requests import Requests
+from xc40io.lustre.server.background import Others
+from xc40io.lustre.server.disks import Disks
+from xc40io.lustre.server.journal import Journals
+from xc40io.lustre.server.oss import OssThreads
+from xc40io.lustre.server.syncs import Syncs
+from xc40io.lustre.statahead import Statahead
+from xc40io.mpi.exchange import Exchange
+from xc40io.network.aries import Aries
+from xc40io.node.byte_lists import ByteLists
+from xc40io.node.nodes import Nodes
+from xc40io.node.page_cache import PageCache
+from xc40io.plane import control
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.recorder import Recorder
+from xc40io.storage.dvs import blocks, dvs_calls
+from xc40io.storage.dvs.mounts import Dvs
+from xc40io.storage.flock import Flock
+from xc40io.storage.ssd import flusher, page_reads, ssd_calls
+from xc40io.storage.ssd.device import Ssds
 
 ALSO_HANDLE = (
     *(advice, control, fsync, rpcs, truncate),
@@ -50,7 +50,7 @@ class Tables(Component):
     """Everything that the loop reads and writes.
 
     A component stands behind those that it uses. What it does is found by its handlers
-    (``sim.plane.registry``), the rows that it needs by its ``demands``: a new one takes its own
+    (``xc40io.plane.registry``), the rows that it needs by its ``demands``: a new one takes its own
     file and a line here.
     """
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Integers
+from xc40io.engine.types import Integers
 
 
 class Accesses(NamedTuple):

@@ -8,12 +8,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.engine.types import Indices, Integers
-from sim.lustre.striping import Layout
-from sim.mpi.communicator import host_name
-from sim.mpi.hints import Hints
-from sim.mpi.known_hints import EVERYBODY, parse_config_list
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.communicator import host_name
+from xc40io.mpi.hints import Hints
+from xc40io.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def choose_aggregators(

@@ -19,10 +19,10 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.config.parts.mpi import Mpi
-from sim.config.units import KIB
-from sim.engine.types import Indices, Integers
+from xc40io.config.kept import kept
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.units import KIB
+from xc40io.engine.types import Indices, Integers
 
 
 @kept

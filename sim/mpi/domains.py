@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from sim.config.parts.mpi import Mpi
-from sim.engine.types import Indices, Integers
-from sim.lustre.striping import Layout
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives, Communicator
+from xc40io.config.parts.mpi import Mpi
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives, Communicator
 
 if TYPE_CHECKING:
-    from sim.mpi.hints import Hints
+    from xc40io.mpi.hints import Hints
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ by coming there, and they go on only when it has ended as well as what they rece
 
 At a *meeting* programs wait for each other: every MPI collective is one. They go on as much later
 than the last of them as the collective itself takes, one a little before the other
-(``sim.plane.lateness``).
+(``xc40io.plane.lateness``).
 
 Tables of transfers only grow while programs are at work. Every now and then those that have ended
 are dropped (``drop_transfers``), and what refers to the rest is told its new number.
@@ -27,22 +27,31 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import inlined, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network, begin_segment, serve
-from sim.engine.pool import EVENTS_A_LOOK, give, reserve, take
-from sim.engine.types import Indices, Integers, Table, make_table
-from sim.network.aries import Aries, enter_aries
-from sim.node.nodes import Nodes
-from sim.plane.batch import Transfers
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.lateness import end_meeting, leave_meeting
-from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, count_down
-from sim.plane.registry import FULL, GO_ON, GONE, MESSAGE_EVENT, PEER, STAGES, on_message, performs
-from sim.plane.site import Site
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import inlined, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network, begin_segment, serve
+from xc40io.engine.pool import EVENTS_A_LOOK, give, reserve, take
+from xc40io.engine.types import Indices, Integers, Table, make_table
+from xc40io.network.aries import Aries, enter_aries
+from xc40io.node.nodes import Nodes
+from xc40io.plane.batch import Transfers
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.lateness import end_meeting, leave_meeting
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import Programs, charge, count_down
+from xc40io.plane.registry import (
+    FULL,
+    GO_ON,
+    GONE,
+    MESSAGE_EVENT,
+    PEER,
+    STAGES,
+    on_message,
+    performs,
+)
+from xc40io.plane.site import Site
 
 _MEETING, _EXCHANGE = int(Cause.MEETING), int(Cause.EXCHANGE)
 _SENT_BYTES, _LOCAL_BYTES = int(Stat.EXCHANGED_BYTES), int(Stat.LOCAL_BYTES)

@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.engine.types import Integers, Table
-from sim.lustre.striping import Layout
-from sim.mpi import independent, intranode, onesided, twophase
-from sim.mpi.accesses import Accesses
-from sim.mpi.aggregators import choose_aggregators
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.domains import CollectiveFile
-from sim.mpi.hints import Hints, Switch
-from sim.mpi.independent import Scattered
-from sim.mpi.rounds import meet
-from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
-from sim.plane.batch import Batch
-from sim.plane.library_calls import CREATING, READING, WRITING, LibraryCall, LibraryOp, Pieces
-from sim.plane.operations import Op
+from xc40io.config.machine import Machine
+from xc40io.engine.types import Integers, Table
+from xc40io.lustre.striping import Layout
+from xc40io.mpi import independent, intranode, onesided, twophase
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.aggregators import choose_aggregators
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.domains import CollectiveFile
+from xc40io.mpi.hints import Hints, Switch
+from xc40io.mpi.independent import Scattered
+from xc40io.mpi.rounds import meet
+from xc40io.mpi.stats import AccessCounts, DirectionCounts, Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.library_calls import CREATING, READING, WRITING, LibraryCall, LibraryOp, Pieces
+from xc40io.plane.operations import Op
 
 PREALLOCATION_PIECE = 16 * 2**20
 """Bytes that ``MPI_File_preallocate`` writes in one go (ROMIO, ADIOI_PREALLOC_BUFSZ)."""

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.config.errors import InputError, naming
-from sim.config.files import check_is_file, check_may_open
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import check_is_file, check_may_open
 
 _QUOTE = "#"  # encloses a value that has separators of its own: cb_config_list=#*:2#
 _IOR = "IOR_HINT__"

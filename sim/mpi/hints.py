@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.job_form import HINTS
-from sim.config.kept import kept
-from sim.config.machine import Machine
-from sim.config.striping import StripeRequest
-from sim.config.units import KIB, MIB
-from sim.mpi.hint_text import Layer, read_patterns, read_romio_file
-from sim.mpi.known_hints import (
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import HINTS
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import KIB, MIB
+from xc40io.mpi.hint_text import Layer, read_patterns, read_romio_file
+from xc40io.mpi.known_hints import (
     KNOWN,
     LIBRARY_NAMES,
     Switch,
@@ -41,7 +41,9 @@ class Hints:
     # `cb_config_list` allows)
     cb_nodes: int | None = None
     cray_cb_nodes_multiplier: int = 1  # by what Cray's library multiplies that
-    cb_config_list: str = "*:*"  # hosts of aggregators, and how many on each (sim.mpi.known_hints)
+    cb_config_list: str = (
+        "*:*"  # hosts of aggregators, and how many on each (xc40io.mpi.known_hints)
+    )
     # from how many nodes Cray's library chooses one; -1 spreads, None is no such hint (ROMIO)
     aggregator_placement_stride: int | None = -1
     # bytes of the collective buffer. Under Cray MPI one stripe, whatever the hint says.

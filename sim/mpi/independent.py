@@ -34,13 +34,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Integers
-from sim.mpi.accesses import Accesses, runs_of
-from sim.mpi.domains import CollectiveFile
-from sim.mpi.hints import Hints, Switch
-from sim.mpi.stats import AccessCounts, Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op, mix_operations
+from xc40io.engine.types import Integers
+from xc40io.mpi.accesses import Accesses, runs_of
+from xc40io.mpi.domains import CollectiveFile
+from xc40io.mpi.hints import Hints, Switch
+from xc40io.mpi.stats import AccessCounts, Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op, mix_operations
 
 
 class Scattered(Enum):

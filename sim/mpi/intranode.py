@@ -14,13 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives
-from sim.mpi.domains import CollectiveFile, sum_by, union
-from sim.mpi.rounds import count_call, meet
-from sim.mpi.stats import AccessCounts, Timer
-from sim.mpi.twophase import (
+from xc40io.engine.types import Integers
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives
+from xc40io.mpi.domains import CollectiveFile, sum_by, union
+from xc40io.mpi.rounds import count_call, meet
+from xc40io.mpi.stats import AccessCounts, Timer
+from xc40io.mpi.twophase import (
     LIST_ENTRY,
     add_reads,
     add_writes,
@@ -30,8 +30,8 @@ from sim.mpi.twophase import (
     plan_write,
     planning_cost,
 )
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 
 def write_all(
@@ -39,7 +39,7 @@ def write_all(
 ) -> None:
     """Write the pieces of all ranks in one collective call, by way of the local aggregators.
 
-    The parameters are those of :func:`sim.mpi.twophase.write_all`.
+    The parameters are those of :func:`xc40io.mpi.twophase.write_all`.
     """
     layer = Layer(target)
     inner, joined = layer.target, layer.join(accesses)
@@ -58,7 +58,7 @@ def read_all(
 ) -> None:
     """Read the pieces of all ranks in one collective call, by way of the local aggregators.
 
-    The parameters are those of :func:`sim.mpi.twophase.read_all`.
+    The parameters are those of :func:`xc40io.mpi.twophase.read_all`.
     """
     layer = Layer(target)
     inner, joined = layer.target, layer.join(accesses)

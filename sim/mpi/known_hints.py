@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError, nearest
-from sim.config.job_form import HINTS
-from sim.config.kept import kept
-from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
-from sim.config.units import is_count
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.job_form import HINTS
+from xc40io.config.kept import kept
+from xc40io.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
+from xc40io.config.units import is_count
 
 EVERYBODY = -1
 """How many ranks ``*`` means: all of the host."""
@@ -49,7 +49,7 @@ def parse_config_list(text: str) -> tuple[HostLimit, ...]:
 
 
 LIBRARY_NAMES = {"cray": "Cray MPI", "romio": "ROMIO"}
-"""What the libraries of :attr:`sim.config.parts.mpi.Mpi.library` are called."""
+"""What the libraries of :attr:`xc40io.config.parts.mpi.Mpi.library` are called."""
 
 _LARGEST = 2**31 - 1  # the libraries keep hints in an int of C
 _BOTH = frozenset(LIBRARY_NAMES)
@@ -80,7 +80,7 @@ class KnownHint:
     """A hint that at least one of the libraries knows."""
 
     name: str  # as it is written
-    field: str  # attribute of sim.mpi.hints.Hints that it sets; empty if it sets none
+    field: str  # attribute of xc40io.mpi.hints.Hints that it sets; empty if it sets none
     value: _Value  # what its value may be
     libraries: frozenset[str]  # those that heed it
     instead: str  # what the others do, for the message that it is ignored

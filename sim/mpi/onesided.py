@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.config.units import format_bytes
-from sim.engine.types import Floats
-from sim.mpi.accesses import Accesses
-from sim.mpi.domains import CollectiveFile, striped_domains
-from sim.mpi.rounds import (
+from xc40io.config.errors import InputError
+from xc40io.config.units import format_bytes
+from xc40io.engine.types import Floats
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.domains import CollectiveFile, striped_domains
+from xc40io.mpi.rounds import (
     Call,
     RankTimes,
     Script,
@@ -36,10 +36,10 @@ from sim.mpi.rounds import (
     meet,
     plan_call,
 )
-from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
-from sim.mpi.twophase import finish_cost, gathering_cost
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.mpi.stats import AccessCounts, DirectionCounts, Timer
+from xc40io.mpi.twophase import finish_cost, gathering_cost
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 
 def write_all(
@@ -47,7 +47,7 @@ def write_all(
 ) -> None:
     """Write the pieces of all ranks of a communicator in one collective call, one-sided.
 
-    The parameters are those of :func:`sim.mpi.twophase.write_all`.
+    The parameters are those of :func:`xc40io.mpi.twophase.write_all`.
 
     Raises
     ------

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
-from sim.mpi.domains import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.domains import (
     CollectiveFile,
     Domains,
     FileWindows,
@@ -25,9 +25,9 @@ from sim.mpi.domains import (
     sum_by,
     union,
 )
-from sim.mpi.stats import DirectionCounts, Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import ON_FILES, Op, Operations, join_operations, make_operations
+from xc40io.mpi.stats import DirectionCounts, Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import ON_FILES, Op, Operations, join_operations, make_operations
 
 
 class Turns(NamedTuple):

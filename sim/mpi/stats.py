@@ -11,11 +11,11 @@ from enum import IntEnum
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.lustre.striping import Layout
-from sim.mpi.communicator import Communicator
-from sim.mpi.hints import InForce
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.hints import InForce
 
 
 def _no_ranks() -> Integers:
@@ -153,5 +153,5 @@ class MpiRecord:
     aggregators: Integers
     counts: AccessCounts  # what was done to it
     # float64 (ranks, timers): seconds that each rank spent in each part of its I/O, by
-    # sim.mpi.stats.Timer
+    # xc40io.mpi.stats.Timer
     timers: Floats

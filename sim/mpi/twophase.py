@@ -25,11 +25,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses, runs_of
-from sim.mpi.domains import CollectiveFile, FileWindows, even_domains, striped_domains, sum_by
-from sim.mpi.hints import Switch
-from sim.mpi.rounds import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.accesses import Accesses, runs_of
+from xc40io.mpi.domains import CollectiveFile, FileWindows, even_domains, striped_domains, sum_by
+from xc40io.mpi.hints import Switch
+from xc40io.mpi.rounds import (
     Call,
     RankTimes,
     Script,
@@ -41,9 +41,9 @@ from sim.mpi.rounds import (
     plan_call,
     ranges_of,
 )
-from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.mpi.stats import AccessCounts, DirectionCounts, Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 LIST_ENTRY = 16
 """Bytes of an offset and a length, as request lists carry them."""

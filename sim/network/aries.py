@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import inlined, njit
-from sim.engine.component import Component
-from sim.engine.network import Network, begin_segment
-from sim.engine.types import Indices
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from xc40io.engine.compiled import inlined, njit
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, begin_segment
+from xc40io.engine.types import Indices
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
 
 MINIMAL, VALIANT = 2, 2
 """Candidate routes of each kind between two Aries routers."""

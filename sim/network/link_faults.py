@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.parts.recovery import load_recovery
-from sim.network.aries import Aries
-from sim.network.peers import PeerRoutes
-from sim.plane.fault_course import Course, Process, fault
-from topology import cut_off
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.network.aries import Aries
+from xc40io.network.peers import PeerRoutes
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.topology import cut_off
+from xc40io.topology.text import format_count
 
 
 @fault("link", "down")

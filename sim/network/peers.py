@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.engine.component import Component
-from sim.engine.types import Indices, Integers
-from sim.network.aries import MINIMAL, VALIANT, Aries
-from sim.network.rerouting import Rerouting
-from topology import Fabric, candidate_routes
+from xc40io.engine.component import Component
+from xc40io.engine.types import Indices, Integers
+from xc40io.network.aries import MINIMAL, VALIANT, Aries
+from xc40io.network.rerouting import Rerouting
+from xc40io.topology import Fabric, candidate_routes
 
 
 class PeerRoutes:
@@ -86,7 +86,7 @@ class PeerRoutes:
         """Compute all routes anew, as the links are now; so with those that are yet to be drawn.
 
         Returns how many messages turn that were on their way to a link that is down.
-        :meth:`~sim.network.rerouting.Rerouting.turn` explains ``dead_until``.
+        :meth:`~xc40io.network.rerouting.Rerouting.turn` explains ``dead_until``.
         """
         self._aries.peers = self.rerouting.around(self._drawn)
         for owner, name, drawn in self._drawn_elsewhere:

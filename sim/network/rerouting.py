@@ -12,10 +12,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from sim.engine.network import Network, take_back
-from sim.engine.pool import FREE
-from sim.engine.types import Indices, Integers
-from topology import Detours, Fabric
+from xc40io.engine.network import Network, take_back
+from xc40io.engine.pool import FREE
+from xc40io.engine.types import Indices, Integers
+from xc40io.topology import Detours, Fabric
 
 
 class Rerouting:

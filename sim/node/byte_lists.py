@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.ordered import (
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.ordered import (
     LEVELS,
     Ordered,
     following,
@@ -18,9 +18,9 @@ from sim.engine.ordered import (
     last_not_after,
     remove,
 )
-from sim.engine.pool import Pool, enlarge_pool, give, make_pool, take
-from sim.engine.types import Indices, Table, make_table
-from sim.plane.site import Site
+from xc40io.engine.pool import Pool, enlarge_pool, give, make_pool, take
+from xc40io.engine.types import Indices, Table, make_table
+from xc40io.plane.site import Site
 
 RUN = np.dtype(  # as long as a line of the cache: what is sorted, and by what, stands together
     [("start", "i8"), ("stop", "i8"), ("next", "i4", LEVELS), ("rest", "i8", 2)], align=True

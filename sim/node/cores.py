@@ -18,11 +18,11 @@ import math
 
 import numpy as np
 
-from sim.engine.compiled import njit
-from sim.engine.network import Network, serve
-from sim.engine.page import PAGE
-from sim.engine.randomness import stream
-from sim.engine.types import Indices
+from xc40io.engine.compiled import njit
+from xc40io.engine.network import Network, serve
+from xc40io.engine.page import PAGE
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Indices
 
 
 def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int) -> Indices:

@@ -5,24 +5,24 @@ Lustre client sets up its objects and its I/O of several layers (Lustre 2.7 llit
 ll_file_io_generic; obdclass/cl_io.c) before it turns to the first page. Small calls cost little
 else. In a *copy* between a rank's buffer and the page cache, whatever keeps the file, the core
 copies, all cores of a node share its memory and the lock of its list of pages, and every page
-passes the tree of its file (:func:`sim.node.page_cache.queue_at_tree`).
+passes the tree of its file (:func:`xc40io.node.page_cache.queue_at_tree`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.network import Network, serve
-from sim.engine.prefetch import prefetch
-from sim.engine.types import Table, make_table
-from sim.node.cores import copy, list_handover
-from sim.plane.causes import Cause
-from sim.plane.programs import Programs, charge_ahead
-from sim.plane.recorder import record_span
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, serve
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.types import Table, make_table
+from xc40io.node.cores import copy, list_handover
+from xc40io.plane.causes import Cause
+from xc40io.plane.programs import Programs, charge_ahead
+from xc40io.plane.recorder import record_span
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
 
 NODE = np.dtype(
     [

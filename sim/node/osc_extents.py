@@ -9,11 +9,11 @@ searched in logarithmic time. Reads of a local SSD stand here too, without RPCs.
 
 from __future__ import annotations
 
-from sim.engine.compiled import njit, outlined
-from sim.engine.ordered import insert, last_not_after, remove
-from sim.engine.page import PAGE
-from sim.engine.pool import give, take
-from sim.node.page_cache import PageCache
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.ordered import insert, last_not_after, remove
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import give, take
+from xc40io.node.page_cache import PageCache
 
 # States of an extent: what its bytes wait for, and what follows. From the last two it is dropped.
 DIRTY = 0  # a write RPC with room for them -> WRITING

@@ -2,11 +2,12 @@
 
 An *osc_object* is what one client node knows of one object: the locks it holds there and the pages
 it caches; a file on a local SSD has one too. Cached pages are a list of runs of bytes
-(``sim.node.byte_lists``). Dirty pages wait in *osc_extents* (``sim.node.osc_extents``), or, where
-no RPC carries them, in a list of runs of their own. What comes and goes is in ``sim.node.pages``.
-An *inode* is a file as one node has it open: all its pages that the node caches are in one *tree*,
-whatever their objects, and the ranks of the node wait for the lock of that. The kernel's page cache
-is one for Lustre, for local disks and for whatever else caches, and so is this lock.
+(``xc40io.node.byte_lists``). Dirty pages wait in *osc_extents* (``xc40io.node.osc_extents``), or,
+where no RPC carries them, in a list of runs of their own. What comes and goes is in
+``xc40io.node.pages``. An *inode* is a file as one node has it open: all its pages that the node
+caches are in one *tree*, whatever their objects, and the ranks of the node wait for the lock of
+that. The kernel's page cache is one for Lustre, for local disks and for whatever else caches, and
+so is this lock.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
-from sim.engine.network import Network
-from sim.engine.ordered import Ordered, enlarge_ordered, make_ordered
-from sim.engine.page import PAGE
-from sim.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
-from sim.engine.queue import QUEUE, TURN, clear, join, leave
-from sim.engine.types import Table, make_table
-from sim.node.byte_lists import ByteLists, new_list
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.site import Site
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
+from xc40io.engine.network import Network
+from xc40io.engine.ordered import Ordered, enlarge_ordered, make_ordered
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
+from xc40io.engine.queue import QUEUE, TURN, clear, join, leave
+from xc40io.engine.types import Table, make_table
+from xc40io.node.byte_lists import ByteLists, new_list
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.site import Site
 
 # Records of whole lines of the processor's cache, 64 bytes each: an event waits for the memory once
 # for each line that it needs. The columns that every write needs stand together.

@@ -7,13 +7,13 @@ the cache longest go at once, where Lustre takes them page by page in the order 
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.engine.prefetch import prefetch
-from sim.node.byte_lists import NO_END, add_bytes, cut_bytes, hull_outside, next_run
-from sim.node.osc_extents import READING, first_extent
-from sim.node.page_cache import PageCache
-from sim.plane.counters import Stat
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.engine.prefetch import prefetch
+from xc40io.node.byte_lists import NO_END, add_bytes, cut_bytes, hull_outside, next_run
+from xc40io.node.osc_extents import READING, first_extent
+from xc40io.node.page_cache import PageCache
+from xc40io.plane.counters import Stat
 
 _EVICTED = int(Stat.EVICTED_BYTES)
 

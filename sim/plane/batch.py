@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Indices, Integers
-from sim.plane.library_calls import ALONE, OWN, LibraryCall
-from sim.plane.long_calls import cut_long_calls
-from sim.plane.operations import Op, Operations, join_operations, make_operations
+from xc40io.engine.types import Indices, Integers
+from xc40io.plane.library_calls import ALONE, OWN, LibraryCall
+from xc40io.plane.long_calls import cut_long_calls
+from xc40io.plane.operations import Op, Operations, join_operations, make_operations
 
 
 class Transfers(NamedTuple):
@@ -79,8 +79,8 @@ class Batch:
             int64 (m,): for each new operation the position of its program in ``programs``, those
             of one program in order; one for every program unless given.
         columns
-            Columns of the operation (``sim.plane.operations.COLUMNS``), each a scalar or of shape
-            (m,).
+            Columns of the operation (``xc40io.plane.operations.COLUMNS``), each a scalar or of
+            shape (m,).
 
         Raises
         ------

@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from sim.engine.types import Floats
+from xc40io.engine.types import Floats
 
 
 class Cause(IntEnum):

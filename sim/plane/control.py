@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import entry, outlined
-from sim.engine.pool import NoRowLeftError
-from sim.engine.randomness import uniform
-from sim.engine.types import Integers
-from sim.plane.causes import Cause
-from sim.plane.operations import COLUMNS, ON_FILES, Op
-from sim.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake
-from sim.plane.recorder import add_call
-from sim.plane.registry import GO_ON, GONE, performs
+from xc40io.engine.compiled import entry, outlined
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.randomness import uniform
+from xc40io.engine.types import Integers
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import COLUMNS, ON_FILES, Op
+from xc40io.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake
+from xc40io.plane.recorder import add_call
+from xc40io.plane.registry import GO_ON, GONE, performs
 
 _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.LIBRARY)
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)

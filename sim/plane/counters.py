@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from sim.config.kept import kept
+from xc40io.config.kept import kept
 
 
 @kept

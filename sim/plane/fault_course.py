@@ -2,7 +2,7 @@
 
 What happens to a part is said in the room of the part: a generator with the decorator
 :func:`fault`. Its parameters are what it touches, components or whatever else
-``sim.machine.faults_at_work`` has, found by their types, and last the :class:`Course`. Up to its
+``xc40io.machine.faults_at_work`` has, found by their types, and last the :class:`Course`. Up to its
 first ``yield`` the machine is at rest: the generator looks whether there is such a part, and
 readies it. ``yield course.begins()`` comes back when the fault begins. From there it is a SimPy
 process, which acts on the part at its times and tells what has happened::
@@ -19,7 +19,7 @@ process, which acts on the part at its times and tells what has happened::
 A process changes what the tables of the data plane say of a part: what a byte costs there, from
 when on it serves again, what senders know of it. So a run without faults has nothing of all this,
 and the compiled loop knows of no fault. The sentences that say faults have their grammar in
-:mod:`sim.config.fault_forms`.
+:mod:`xc40io.config.fault_forms`.
 
 What a station has begun, or has promised to a message that stands before it, stays as it is:
 stations that messages cut through (links, LNET routers, OSSs) are slow for those that come from
@@ -35,17 +35,17 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import simpy
 
-from sim.config.errors import InputError
-from sim.config.fault_forms import Kind
-from sim.config.faults import Fault, Said
-from sim.config.kept import kept
-from sim.config.machine import Machine
-from sim.config.units import format_seconds
-from sim.engine.component import Demands
-from sim.engine.environment import Environment
-from sim.engine.network import Network
-from sim.engine.types import Indices, Integers
-from topology import Fabric
+from xc40io.config.errors import InputError
+from xc40io.config.fault_forms import Kind
+from xc40io.config.faults import Fault, Said
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine
+from xc40io.config.units import format_seconds
+from xc40io.engine.component import Demands
+from xc40io.engine.environment import Environment
+from xc40io.engine.network import Network
+from xc40io.engine.types import Indices, Integers
+from xc40io.topology import Fabric
 
 Process: TypeAlias = Generator[simpy.Event, object, None]
 Function = TypeVar("Function", bound=Callable[..., Process])

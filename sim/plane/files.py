@@ -2,7 +2,7 @@
 
 How a file is laid out is known here alone: ``chunk_at`` says in which object a byte lies,
 ``objects_of`` which objects a file has, the others where stripes and objects end. Today a layout is
-RAID 0: stripes dealt to the objects in turn (:class:`sim.lustre.striping.Layout` is its value).
+RAID 0: stripes dealt to the objects in turn (:class:`xc40io.lustre.striping.Layout` is its value).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.compiled import inlined
-from sim.engine.component import Component
-from sim.engine.queue import QUEUE, TURN
-from sim.engine.types import Indices, Integers, Table, make_table
-from sim.plane.site import Site
+from xc40io.engine.compiled import inlined
+from xc40io.engine.component import Component
+from xc40io.engine.queue import QUEUE, TURN
+from xc40io.engine.types import Indices, Integers, Table, make_table
+from xc40io.plane.site import Site
 
 _NO_END = 1 << 62
 

@@ -6,11 +6,11 @@ the last to come has waited longer, by each cause, since both came out of the me
 
 from __future__ import annotations
 
-from sim.engine.compiled import njit, outlined
-from sim.engine.randomness import uniform
-from sim.engine.types import Floats
-from sim.plane.causes import COARSE, Cause
-from sim.plane.programs import CAUSES, Programs, wake
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.randomness import uniform
+from xc40io.engine.types import Floats
+from xc40io.plane.causes import COARSE, Cause
+from xc40io.plane.programs import CAUSES, Programs, wake
 
 _START, _TRANSFER = int(Cause.START), int(Cause.TRANSFER)
 _COLLECTIVE = int(Cause.COLLECTIVE)
@@ -69,7 +69,7 @@ def leave_meeting(programs: Programs, program_id: int) -> None:
 def _waited(programs: Programs, program_id: int, causes: Floats) -> None:
     """Write down what a program has waited so far, by causes that are not taken apart.
 
-    What no part of the path takes is the latency of messages (:mod:`sim.plane.causes`).
+    What no part of the path takes is the latency of messages (:mod:`xc40io.plane.causes`).
     """
     waits, behind, whole = programs.waits[program_id], programs.behind[program_id], programs.whole
     rest = 0.0

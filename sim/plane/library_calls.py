@@ -2,7 +2,7 @@
 
 A call of MPI-IO makes its ranks do many operations, or none but a meeting. What the ranks asked for
 cannot be seen in them. So whoever adds operations to a batch says of which call they are part
-(:meth:`sim.plane.batch.Batch.calling`): they get its *tag*, and when they are recorded, their
+(:meth:`xc40io.plane.batch.Batch.calling`): they get its *tag*, and when they are recorded, their
 records do. Nothing of it changes what is simulated.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Integers
+from xc40io.engine.types import Integers
 
 OWN = 0
 """The tag of an operation that the program does by itself."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.page import MOST_A_CALL
-from sim.engine.types import Integers
-from sim.plane.operations import Op, Operations
+from xc40io.engine.page import MOST_A_CALL
+from xc40io.engine.types import Integers
+from xc40io.plane.operations import Op, Operations
 
 
 def calls_for(length: int) -> int:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Integers, Table
+from xc40io.engine.types import Integers, Table
 
 
 class Op(IntEnum):
@@ -102,7 +102,7 @@ _COLUMNS = {
     "count": "i8",  # calls
     "seconds": "f8",
     "timer": "i4",  # the column of the program's timers that its time is added to
-    "tag": "i4",  # the library's call that it is part of (sim.plane.library_calls)
+    "tag": "i4",  # the library's call that it is part of (xc40io.plane.library_calls)
 }
 _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
     "mark": "offset",

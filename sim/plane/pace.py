@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers, Table
-from sim.plane.fault_course import Course, PlacedPrograms, Process, fault
-from sim.plane.operations import Op
-from sim.plane.programs import Programs
+from xc40io.engine.types import Floats, Integers, Table
+from xc40io.plane.fault_course import Course, PlacedPrograms, Process, fault
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import Programs
 
 COMPUTING = "computing"
 """What ranks do between calls, by the name that a scenario gives it where it is slow."""

@@ -13,20 +13,20 @@ from typing import Any
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component
-from sim.engine.network import Network
-from sim.engine.queue import pass_turn, pop
-from sim.engine.randomness import stream
-from sim.engine.types import Floats, Indices, Integers, Table, make_table
-from sim.plane.causes import COARSE, DOING, TAKEN_APART, Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Files
-from sim.plane.operations import OPERATION, TIMERS
-from sim.plane.recorder import Recorder, add_call, note_called, record_span
-from sim.plane.registry import PROGRAM_EVENT
-from sim.plane.site import Site
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network
+from xc40io.engine.queue import pass_turn, pop
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
+from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Files
+from xc40io.plane.operations import OPERATION, TIMERS
+from xc40io.plane.recorder import Recorder, add_call, note_called, record_span
+from xc40io.plane.registry import PROGRAM_EVENT
+from xc40io.plane.site import Site
 
 MARKS = 8
 """Times that a program can note in one batch."""
@@ -105,11 +105,11 @@ class Programs(Component):
     operations: Table  # `OPERATION` records, program after program
     waits: Floats  # float64 (programs, `COARSE`): seconds that each has waited, by what it was at
     # float64 (programs, causes): the parts of the path it was behind, where a cause is taken apart
-    # (sim.plane.causes.TAKEN_APART); what no part takes is the latency of messages
+    # (xc40io.plane.causes.TAKEN_APART); what no part takes is the latency of messages
     behind: Floats
     whole: Floats  # float64 (`COARSE`,): 1 for what is a cause in itself, 0 for what is taken apart
     # float64 (programs, causes): what each had waited when it came out of its latest meeting
-    # (sim.plane.lateness)
+    # (xc40io.plane.lateness)
     met: Floats
     since_met: Floats  # float64 (2, causes): room to compare two programs in
     replies: Floats  # float64 (programs, 6): the latest of the replies that each waits for
@@ -126,9 +126,9 @@ class Programs(Component):
     ended_count: Integers
     clock: Floats  # float64 (1,): the present time
     counts: Integers  # int64 (3,): events, bulk RPCs, and the bytes that these have moved
-    stats: Integers  # int64, by sim.plane.counters.Stat
+    stats: Integers  # int64, by xc40io.plane.counters.Stat
     barrier_skew: float  # seconds within which the programs of a batch begin
-    # seed, first_draw: of the draws that say when within them: see sim.engine.randomness.uniform
+    # seed, first_draw: of the draws that say when within them: see xc40io.engine.randomness.uniform
     seed: int
     first_draw: int
 

@@ -2,8 +2,8 @@
 
 Whoever ends something adds its record to a *log*, a table whose rows are taken in order. Compiled
 code cannot make a table longer, so the loop sees to room in logs as it does in all tables
-(:mod:`sim.engine.pool`), and has what is in a full one put aside. A program that goes on from one
-operation to the next within one event looks itself whether there is room for one more
+(:mod:`xc40io.engine.pool`), and has what is in a full one put aside. A program that goes on from
+one operation to the next within one event looks itself whether there is room for one more
 (:func:`may_go_on`).
 
 Where nothing is to be recorded, the tables are empty, and all that is left is one look at ``on``.
@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.compiled import njit, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.pool import FREE, Pool, make_log, next_row
-from sim.engine.types import Floats, Table, make_table
-from sim.plane.site import Site
+from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.pool import FREE, Pool, make_log, next_row
+from xc40io.engine.types import Floats, Table, make_table
+from xc40io.plane.site import Site
 
 CALL = np.dtype(  # a call of a program on a file, or an operation that is none
     [
         ("program", "i4"),
         ("op", "i4"),  # an Op
         ("file", "i4"),  # -1: it names none
-        ("tag", "i4"),  # the library's call that it is part of (sim.plane.library_calls)
+        ("tag", "i4"),  # the library's call that it is part of (xc40io.plane.library_calls)
         ("offset", "i8"),  # bytes: where in the file it begins
         ("bytes", "i8"),  # that were really moved
         ("start", "f8"),  # s
@@ -66,7 +66,7 @@ RPC = np.dtype(  # a bulk (BRW) RPC
 REQUEST = np.dtype(  # a small request to a server
     [
         ("program", "i4"),
-        ("kind", "i4"),  # sim.lustre.requests
+        ("kind", "i4"),  # xc40io.lustre.requests
         ("op", "i4"),  # the Op of the program that it is for
         ("station", "i4"),  # where it is served
         ("target", "i4"),  # a file (to an MDS) or an object (to an OSS)
@@ -82,7 +82,7 @@ LOCK = np.dtype(  # an extent lock of a client node
     [
         ("object", "i4"),
         ("node", "i4"),
-        ("mode", "i4"),  # sim.lustre.locks
+        ("mode", "i4"),  # xc40io.lustre.locks
         ("start", "i8"),  # bytes of the object: what it covers, both ends included
         ("end", "i8"),
         ("asked", "f8"),  # s: the enqueue is sent

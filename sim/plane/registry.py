@@ -2,7 +2,7 @@
 
 The loop over the events knows no component by name. A component's module declares beside its
 functions which events, operations and messages they are for, and the loop is put together from that
-(``sim.machine.loop``).
+(``xc40io.machine.loop``).
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from sim.engine.calendar import KIND_BITS
-from sim.engine.component import Component
-from sim.plane.files import Backend
-from sim.plane.operations import Op
+from xc40io.engine.calendar import KIND_BITS
+from xc40io.engine.component import Component
+from xc40io.plane.files import Backend
+from xc40io.plane.operations import Op
 
 # Kinds of entities: each has a handler (:func:`on_event`).
 MESSAGE_EVENT = 0
@@ -44,7 +44,7 @@ GO_ON = -2.0
 
 FULL = -3.0
 """The answer of a program's handler that needs more rows than are free: nothing has happened, and
-the event is begun again when there are as many (:func:`~sim.engine.pool.reserve`)."""
+the event is begun again when there are as many (:func:`~xc40io.engine.pool.reserve`)."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -72,8 +72,8 @@ MESSAGES: dict[int, Handler] = {}
 EXPECTED: dict[int, Handler] = {}
 """By what a message is part of: ``function(component, message_id, step)``, before it is due.
 
-It does nothing but :func:`~sim.engine.prefetch.prefetch` rows that the message will need: in step 0
-those that its own row names, in step 1 those that these name.
+It does nothing but :func:`~xc40io.engine.prefetch.prefetch` rows that the message will need: in
+step 0 those that its own row names, in step 1 those that these name.
 """
 
 EXPECTED_PROGRAMS: dict[int, Handler] = {}

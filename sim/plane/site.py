@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from sim.config.machine import Machine
-from sim.engine.component import Component, annotated
-from sim.engine.types import Indices
-from sim.plane.stations import StationBook, StationKind
-from topology import Fabric
+from xc40io.config.machine import Machine
+from xc40io.engine.component import Component, annotated
+from xc40io.engine.types import Indices
+from xc40io.plane.stations import StationBook, StationKind
+from xc40io.topology import Fabric
 
 Kind = TypeVar("Kind", bound=Component)
 
@@ -66,7 +66,7 @@ class Site:
     occupants: Occupants  # what runs where
     background: Background  # what else the file system does
     seed: int  # of the scenario: speeds of the OSTs, jitter and drawn routes follow from it
-    record: bool = False  # whether what happens is recorded (sim.plane.recorder)
+    record: bool = False  # whether what happens is recorded (xc40io.plane.recorder)
     book: StationBook = field(default_factory=StationBook)  # where components enter their stations
     # the components so far, by their classes
     built: dict[type[Component], Component] = field(default_factory=dict)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.network import STATION
-from sim.engine.types import Table, make_table
+from xc40io.engine.network import STATION
+from xc40io.engine.types import Table, make_table
 
 Values = float | npt.NDArray[np.float64]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sim.config.units import MB
-from sim.findings.file_uses import FileUse, file_uses
-from sim.findings.servers import recording_of
-from sim.plane.operations import Op
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.telling.text import column_lines
-from topology.text import format_count
+from xc40io.config.units import MB
+from xc40io.findings.file_uses import FileUse, file_uses
+from xc40io.findings.servers import recording_of
+from xc40io.plane.operations import Op
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.telling.text import column_lines
+from xc40io.topology.text import format_count
 
 OPTION = "--file-stats"
 """The option that asks for them."""

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from sim.config.units import format_bytes
+from xc40io.config.units import format_bytes
 
 if TYPE_CHECKING:
-    from sim.workloads.fitting.proposal import Proposal, Transfer
-    from sim.workloads.fitting.transfers import Fit
+    from xc40io.workloads.fitting.proposal import Proposal, Transfer
+    from xc40io.workloads.fitting.transfers import Fit
 
 _WIDTH = 100
 _POOR = 0.15  # Kolmogorov-Smirnov statistic

@@ -9,23 +9,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.config.units import format_seconds
-from sim.engine.types import Indices
-from sim.results.machine_text import machine_parts
-from sim.results.pictures.album import pictures_of_jobs
-from sim.results.programs.forms import output_of
-from sim.results.run_json import simulator_document
-from sim.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
-from sim.results.run_tables import (
+from xc40io.config.units import format_seconds
+from xc40io.engine.types import Indices
+from xc40io.results.machine_text import machine_parts
+from xc40io.results.pictures.album import pictures_of_jobs
+from xc40io.results.programs.forms import output_of
+from xc40io.results.run_json import simulator_document
+from xc40io.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
+from xc40io.results.run_tables import (
     counts_table,
     files_table,
     path_tables,
     stations_table,
     waits_table,
 )
-from sim.run.jobs import JobOutcome, JobPhase, JobsResult
-from sim.run.result import Result
-from sim.telling.answer import (
+from xc40io.run.jobs import JobOutcome, JobPhase, JobsResult
+from xc40io.run.result import Result
+from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
@@ -39,8 +39,8 @@ from sim.telling.answer import (
     Unit,
     Values,
 )
-from sim.telling.units import ANY, BYTES, CLOCK, FACTOR, FLAG, NUMBER, RATE, RECORD, ROWS, WORDS
-from topology.text import format_count
+from xc40io.telling.units import ANY, BYTES, CLOCK, FACTOR, FLAG, NUMBER, RATE, RECORD, ROWS, WORDS
+from xc40io.topology.text import format_count
 
 _WORDS_SHOWN = 40
 _RANGES_SHOWN = 4

@@ -10,12 +10,12 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from sim.config.machine import Machine
-from sim.config.units import format_rate
-from topology import Fabric
-from topology.drawing import draw_network
-from topology.inks import EDGE_INK, LNET_INK, TEXT_INK
-from topology.text import format_count
+from xc40io.config.machine import Machine
+from xc40io.config.units import format_rate
+from xc40io.topology import Fabric
+from xc40io.topology.drawing import draw_network
+from xc40io.topology.inks import EDGE_INK, LNET_INK, TEXT_INK
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

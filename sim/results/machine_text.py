@@ -6,16 +6,16 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sim.config.faults import Fault
-from sim.config.machine import Machine
-from sim.config.parts.compute_nodes import Nodes
-from sim.config.parts.lustre import Lnet, Lustre, Mds
-from sim.config.parts.storage import Service, Ssd
-from sim.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
-from sim.run.fabric import fabric_of
-from sim.telling.answer import Block, Fold, Text, plain_table
-from topology import Fabric, describe
-from topology.text import format_count
+from xc40io.config.faults import Fault
+from xc40io.config.machine import Machine
+from xc40io.config.parts.compute_nodes import Nodes
+from xc40io.config.parts.lustre import Lnet, Lustre, Mds
+from xc40io.config.parts.storage import Service, Ssd
+from xc40io.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
+from xc40io.run.fabric import fabric_of
+from xc40io.telling.answer import Block, Fold, Text, plain_table
+from xc40io.topology import Fabric, describe
+from xc40io.topology.text import format_count
 
 _WIDTH = 100
 _LABEL = 40
@@ -26,7 +26,7 @@ Row = tuple[str, str]
 def format_machine(machine: Machine, fabric: Fabric) -> str:
     """Print what a machine consists of, from the network to the metadata servers.
 
-    ``machine``: its description. ``fabric``: its network, as :func:`sim.run.fabric.fabric_of`
+    ``machine``: its description. ``fabric``: its network, as :func:`xc40io.run.fabric.fabric_of`
     builds it.
 
     Returns

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sim.findings.replay_report import Reconstructed, ReplayReport
-from sim.findings.replay_times import (
+from xc40io.findings.replay_report import Reconstructed, ReplayReport
+from xc40io.findings.replay_times import (
     BelowMpi,
     FileTimes,
     below_mpi,
@@ -18,8 +18,8 @@ from sim.findings.replay_times import (
     together,
     warnings_of,
 )
-from sim.results.run_json import simulator_document
-from sim.telling.answer import (
+from xc40io.results.run_json import simulator_document
+from xc40io.telling.answer import (
     Answer,
     Block,
     Column,
@@ -28,10 +28,10 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.units import ANY, FLAG, NUMBER, RECORD, ROWS, SECONDS, WORDS
-from sim.workloads.darshan.log import Unreplayed
-from sim.workloads.darshan.module_counters import Measured
-from topology.text import format_count
+from xc40io.telling.units import ANY, FLAG, NUMBER, RECORD, ROWS, SECONDS, WORDS
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.log import Unreplayed
+from xc40io.workloads.darshan.module_counters import Measured
 
 FILES_SHOWN = 8
 """Files that are shown by themselves: those with most bytes."""

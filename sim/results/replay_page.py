@@ -6,19 +6,19 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 
-from sim.findings.call_sizes import class_names, simulated_sizes
-from sim.findings.replay_report import ReplayReport
-from sim.findings.replay_times import below_mpi, differences, end_line, outcome_of, warnings_of
-from sim.results.machine_text import machine_parts
-from sim.results.pictures.album import pictures_of
-from sim.results.pictures.over_time import over_time
-from sim.results.replay_answer import alike, replay_answer, time_tables
-from sim.results.run_page import binding_parts
-from sim.results.run_tables import path_tables, run_cards, stations_table, waits_table
-from sim.results.run_text import job_line
-from sim.results.trigger_tables import trigger_parts
-from sim.run.result import Result
-from sim.telling.answer import (
+from xc40io.findings.call_sizes import class_names, simulated_sizes
+from xc40io.findings.replay_report import ReplayReport
+from xc40io.findings.replay_times import below_mpi, differences, end_line, outcome_of, warnings_of
+from xc40io.results.machine_text import machine_parts
+from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.over_time import over_time
+from xc40io.results.replay_answer import alike, replay_answer, time_tables
+from xc40io.results.run_page import binding_parts
+from xc40io.results.run_tables import path_tables, run_cards, stations_table, waits_table
+from xc40io.results.run_text import job_line
+from xc40io.results.trigger_tables import trigger_parts
+from xc40io.run.result import Result
+from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
@@ -30,7 +30,7 @@ from sim.telling.answer import (
     Text,
     plain_table,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 
 def replay_page(report: ReplayReport) -> Answer:

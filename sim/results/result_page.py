@@ -1,33 +1,33 @@
-"""The page docs/result.md, made from the code: ``python -m sim.results.result_page``."""
+"""The page docs/result.md, made from the code: ``python -m xc40io.results.result_page``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sim.findings.waits import AT_WORDS, WORDS
-from sim.plane.causes import DOING, FINEST
-from sim.run.frames import TABLES, VARIABLES, at_column, wait_column
-from sim.telling.answer import Column, To
-from sim.telling.units import SECONDS
+from xc40io.findings.waits import AT_WORDS, WORDS
+from xc40io.plane.causes import DOING, FINEST
+from xc40io.run.frames import TABLES, VARIABLES, at_column, wait_column
+from xc40io.telling.answer import Column, To
+from xc40io.telling.units import SECONDS
 
 _HEAD = """\
 # A result, kept and taken apart
 
-*Made from the code by `python -m sim.results.result_page > docs/result.md`.*
+*Made from the code by `python -m xc40io.results.result_page > docs/result.md`.*
 
 `--save FILE` keeps the result of `ior`, `kernel`, `run` and `replay`; `xc40io show FILE` prints it
 again, letter for letter, and options such as `--json`, `--getstripe` and `--lustre-stats` choose
 anew what is printed. Nothing is lost: in Python
 
 ```python not run: FILE is one of your own
-import sim
+import xc40io
 
-result = sim.load("FILE")  # or result = sim.simulate(...); result.save("FILE")
+result = xc40io.load("FILE")  # or result = xc40io.simulate(...); result.save("FILE")
 tables = result.to_pandas()  # of pandas
 dataset = result.to_xarray()  # of xarray: pip install 'xc40io[results]'
 ```
 
-you have everything that the run left, except the data plane itself. For several jobs `sim.load`
+you have everything that the run left, except the data plane itself. For several jobs `xc40io.load`
 returns all of them (`JobsResult`, with a result in each of its `jobs`), for a replayed Darshan log
 a report (`ReplayReport`, with the results in `runs`).
 

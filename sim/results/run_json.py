@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from sim.findings.bottlenecks import Load, busiest, loads
-from sim.findings.critical_path import CriticalPath, critical_paths
-from sim.findings.lustre_counts import lustre_counts
-from sim.findings.real_rates import real_rates
-from sim.findings.waits import doing, waits
-from sim.plane.stations import StationKind
-from sim.run.result import Result, StationUse
-from sim.trust.sureness import is_exact
-from sim.workloads.job_results import Activity
+from xc40io.findings.bottlenecks import Load, busiest, loads
+from xc40io.findings.critical_path import CriticalPath, critical_paths
+from xc40io.findings.lustre_counts import lustre_counts
+from xc40io.findings.real_rates import real_rates
+from xc40io.findings.waits import doing, waits
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result, StationUse
+from xc40io.trust.sureness import is_exact
+from xc40io.workloads.job_results import Activity
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}

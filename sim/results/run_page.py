@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.scenario_text import dump_scenario
-from sim.findings.bottlenecks import bound_by
-from sim.results.machine_text import machine_parts
-from sim.results.pictures.album import pictures_of
-from sim.results.pictures.over_time import over_time
-from sim.results.programs.forms import output_of
-from sim.results.programs.kernel_answer import options_text, parts_table
-from sim.results.run_tables import (
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.scenario_text import dump_scenario
+from xc40io.findings.bottlenecks import bound_by
+from xc40io.results.machine_text import machine_parts
+from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.over_time import over_time
+from xc40io.results.programs.forms import output_of
+from xc40io.results.programs.kernel_answer import options_text, parts_table
+from xc40io.results.run_tables import (
     counts_table,
     doing_table,
     files_table,
@@ -24,11 +24,11 @@ from sim.results.run_tables import (
     stations_table,
     waits_table,
 )
-from sim.results.run_text import job_line
-from sim.results.trigger_tables import trigger_parts
-from sim.run.job_list import complete_jobs_yaml, complete_yaml
-from sim.run.result import Result
-from sim.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
+from xc40io.results.run_text import job_line
+from xc40io.results.trigger_tables import trigger_parts
+from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
+from xc40io.run.result import Result
+from xc40io.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
 
 COMMAND = "xc40io run scenario.yaml"
 """How a scenario is run again that was saved from a page."""

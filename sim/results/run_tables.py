@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sim.config.units import MIB, format_bytes, format_rate, format_seconds
-from sim.findings.bottlenecks import Load, busiest, loads, phase_name
-from sim.findings.critical_path import critical_paths
-from sim.findings.lustre_counts import lustre_rows
-from sim.findings.real_rates import phase_rows, real_rates
-from sim.findings.waits import Wait, waits
-from sim.machine.filesystem import FileSet
-from sim.run.result import Result
-from sim.telling.answer import Card, Table, plain_table
-from sim.trust.sureness import rate, real_words
-from sim.workloads.job_results import phase_title
-from topology.text import format_count
+from xc40io.config.units import MIB, format_bytes, format_rate, format_seconds
+from xc40io.findings.bottlenecks import Load, busiest, loads, phase_name
+from xc40io.findings.critical_path import critical_paths
+from xc40io.findings.lustre_counts import lustre_rows
+from xc40io.findings.real_rates import phase_rows, real_rates
+from xc40io.findings.waits import Wait, waits
+from xc40io.machine.filesystem import FileSet
+from xc40io.run.result import Result
+from xc40io.telling.answer import Card, Table, plain_table
+from xc40io.topology.text import format_count
+from xc40io.trust.sureness import rate, real_words
+from xc40io.workloads.job_results import phase_title
 
 _MOST_FILES = 50
 _MOST_CARDS = 8

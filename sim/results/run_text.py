@@ -9,17 +9,17 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from sim.config.scenario import Target
-from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.findings.bottlenecks import WHAT_WOULD_HELP, Load, busiest, loads, phase_name
-from sim.findings.critical_path import critical_paths
-from sim.findings.lustre_counts import lustre_lines
-from sim.findings.real_rates import real_rates
-from sim.findings.waits import doing, waits
-from sim.run.result import Result
-from sim.trust.how_sure import NINE_OF_TEN
-from sim.workloads.job_results import phase_title
-from topology.text import format_count
+from xc40io.config.scenario import Target
+from xc40io.config.units import format_bytes, format_rate, format_seconds
+from xc40io.findings.bottlenecks import WHAT_WOULD_HELP, Load, busiest, loads, phase_name
+from xc40io.findings.critical_path import critical_paths
+from xc40io.findings.lustre_counts import lustre_lines
+from xc40io.findings.real_rates import real_rates
+from xc40io.findings.waits import doing, waits
+from xc40io.run.result import Result
+from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import NINE_OF_TEN
+from xc40io.workloads.job_results import phase_title
 
 _WIDTH = 100
 _SHARE_SHOWN = 0.005

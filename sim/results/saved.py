@@ -1,4 +1,4 @@
-"""Results read back from the files that ``sim.run.result`` writes.
+"""Results read back from the files that ``xc40io.run.result`` writes.
 
 A class of records is known when its module has been imported: whatever can be in a file is imported
 here, and what it is made of with it.
@@ -9,23 +9,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import sim.workloads.h5bench.benchmarks
-import sim.workloads.io500.outcome
-import sim.workloads.ior.outcome
-import sim.workloads.mdtest.outcome
-import sim.workloads.replay.outcome  # noqa: F401 - what a workload leaves stands in a Result
-from sim.archive.archive import read_archive
-from sim.config.errors import InputError
-from sim.findings.replay_report import ReplayReport
-from sim.run.jobs import JobsResult
-from sim.run.result import RESULT_FILE, Result, Saved
+import xc40io.workloads.h5bench.benchmarks
+import xc40io.workloads.io500.outcome
+import xc40io.workloads.ior.outcome
+import xc40io.workloads.mdtest.outcome
+import xc40io.workloads.replay.outcome  # noqa: F401 - what a workload leaves stands in a Result
+from xc40io.archive.archive import read_archive
+from xc40io.config.errors import InputError
+from xc40io.findings.replay_report import ReplayReport
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import RESULT_FILE, Result, Saved
 
 Content: TypeAlias = Result | JobsResult | ReplayReport
 """A run, several jobs together, or what a replay of a Darshan log has to tell."""
 
 
 def load_saved(path: str | Path) -> Saved:
-    """Read what :func:`~sim.run.result.save` wrote: a :data:`Content`, and how it was printed.
+    """Read what :func:`~xc40io.run.result.save` wrote: a :data:`Content`, and how it was printed.
 
     Raises
     ------

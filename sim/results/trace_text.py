@@ -6,10 +6,10 @@ import json
 import math
 from typing import Any
 
-from sim.config.units import format_bytes, format_seconds
-from sim.workloads.replay.summary import SIZE_BINS, TraceSummary
-from sim.workloads.trace import TraceOp
-from topology.text import format_count
+from xc40io.config.units import format_bytes, format_seconds
+from xc40io.topology.text import format_count
+from xc40io.workloads.replay.summary import SIZE_BINS, TraceSummary
+from xc40io.workloads.trace import TraceOp
 
 _FILES = 10
 _WAYS = ("POSIX", "MPI-IO", "collective")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim.findings.trigger import Trigger
-from sim.findings.triggers import triggers
-from sim.run.result import Result
-from sim.telling.answer import Block, Listing, Points, Table, Text, plain_table
+from xc40io.findings.trigger import Trigger
+from xc40io.findings.triggers import triggers
+from xc40io.run.result import Result
+from xc40io.telling.answer import Block, Listing, Points, Table, Text, plain_table
 
 _NOTHING = (
     "None of the patterns that are known to be slow: small or unaligned calls, few ranks, "

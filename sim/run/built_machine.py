@@ -7,25 +7,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.faults import Said
-from sim.config.machine import Machine
-from sim.config.scenario import Background
-from sim.engine.environment import Environment
-from sim.engine.types import Indices
-from sim.lustre.faults.slow import Conditions
-from sim.lustre.server.background import background_of
-from sim.lustre.striping import Allocator
-from sim.machine.assembly import assemble
-from sim.machine.faults_at_work import Faults
-from sim.machine.filesystem import FileSystem
-from sim.machine.plane import Plane
-from sim.mpi.communicator import Communicator
-from sim.plane.stations import StationBook
-from sim.run.fabric import fabric_of
-from sim.run.job_run import JobRun
-from sim.run.placement import PlacedJob, place_jobs, programs_of, storage_of
-from sim.run.submission import JobAllocator, Submission
-from sim.workloads.job import Job
+from xc40io.config.faults import Said
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Background
+from xc40io.engine.environment import Environment
+from xc40io.engine.types import Indices
+from xc40io.lustre.faults.slow import Conditions
+from xc40io.lustre.server.background import background_of
+from xc40io.lustre.striping import Allocator
+from xc40io.machine.assembly import assemble
+from xc40io.machine.faults_at_work import Faults
+from xc40io.machine.filesystem import FileSystem
+from xc40io.machine.plane import Plane
+from xc40io.mpi.communicator import Communicator
+from xc40io.plane.stations import StationBook
+from xc40io.run.fabric import fabric_of
+from xc40io.run.job_run import JobRun
+from xc40io.run.placement import PlacedJob, place_jobs, programs_of, storage_of
+from xc40io.run.submission import JobAllocator, Submission
+from xc40io.workloads.job import Job
 
 Progress = Callable[[int, int], None]
 """Called several times a second of wall time with the bytes moved so far and those to move."""
@@ -84,9 +84,9 @@ def build_machine(
     seed
         Of the machine: the speeds of its OSTs, drawn routes and jitter follow from it.
     faults
-        What happens to parts of it, and when (:class:`~sim.machine.faults_at_work.Faults`).
+        What happens to parts of it, and when (:class:`~xc40io.machine.faults_at_work.Faults`).
     record
-        Whether to record what happens (:class:`~sim.run.recording.Recording`).
+        Whether to record what happens (:class:`~xc40io.run.recording.Recording`).
     progress
         Told from time to time how far the run has come: bytes done, and to be done.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from sim.config.errors import FailureError, InputError
-from sim.lustre.locks import MODE_NAMES
-from sim.machine.plane import Plane
-from sim.plane.operations import Op
-from sim.run.job_run import JobRun
-from topology.text import format_count
+from xc40io.config.errors import FailureError, InputError
+from xc40io.lustre.locks import MODE_NAMES
+from xc40io.machine.plane import Plane
+from xc40io.plane.operations import Op
+from xc40io.run.job_run import JobRun
+from xc40io.topology.text import format_count
 
 _SOME = 3  # waits for locks that a sentence lists
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import topology
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.parts.interconnect import Dragonfly, Torus
-from sim.engine.user_cache import forget_old, is_there, user_cache, written
-from topology import (
+from xc40io import topology
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.parts.interconnect import Dragonfly, Torus
+from xc40io.engine.user_cache import forget_old, is_there, user_cache, written
+from xc40io.topology import (
     DragonflyShape,
     Fabric,
     LinkClass,

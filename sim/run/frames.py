@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sim.config.errors import FailureError
-from sim.config.scenario import Scenario
-from sim.engine.types import Floats, Integers
-from sim.machine.filesystem import FileSet
-from sim.plane.causes import DOING, FINEST, Cause
-from sim.plane.stations import StationKind
-from sim.run.station_table import StationTable
-from sim.run.submission import Allocation
-from sim.telling.answer import Column, Columns, Table, To, Unit
-from sim.telling.data import frame
-from sim.telling.units import (
+from xc40io.config.errors import FailureError
+from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Floats, Integers
+from xc40io.machine.filesystem import FileSet
+from xc40io.plane.causes import DOING, FINEST, Cause
+from xc40io.plane.stations import StationKind
+from xc40io.run.station_table import StationTable
+from xc40io.run.submission import Allocation
+from xc40io.telling.answer import Column, Columns, Table, To, Unit
+from xc40io.telling.data import frame
+from xc40io.telling.units import (
     BYTES,
     CLOCK,
     MEASURE,
@@ -37,9 +37,9 @@ from sim.telling.units import (
     SHARE,
     WORDS,
 )
-from sim.trust.how_sure import Interval
-from sim.trust.sureness import Sureness, real_columns
-from sim.workloads.job_results import Row
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import Sureness, real_columns
+from xc40io.workloads.job_results import Row
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +49,7 @@ _KINDS = tuple(kind.name.lower() for kind in StationKind)
 
 
 class Finished(Protocol):
-    """What the tables are made of: a :class:`~sim.run.result.Result`, which describes it all."""
+    """What the tables are made of: a :class:`~xc40io.run.result.Result`, which describes it all."""
 
     @property
     def scenario(self) -> Scenario: ...  # noqa: D102
@@ -216,7 +216,7 @@ PHASES: Columns = (
     ),
     Column("figures", MEASURE, spread=True, to=To.PEOPLE | To.JSON, help="What else was measured."),
 )
-"""Of a :class:`~sim.workloads.job_results.Row`, for all forms in which a run is told."""
+"""Of a :class:`~xc40io.workloads.job_results.Row`, for all forms in which a run is told."""
 
 
 def _of_row(column: Column, phase: _Phase) -> Any:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.jobs import Job, JobKind, JobsScenario, Mix, check_names
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.scenario_text import resolved_jobs_yaml, resolved_yaml
-from sim.engine.randomness import stream
-from sim.workloads.catalogue import workload_of
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import Job, JobKind, JobsScenario, Mix, check_names
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.scenario_text import resolved_jobs_yaml, resolved_yaml
+from xc40io.engine.randomness import stream
+from xc40io.workloads.catalogue import workload_of
 
 
 def all_jobs(scenario: JobsScenario) -> tuple[Job, ...]:

@@ -7,22 +7,22 @@ from importlib.metadata import version
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.units import format_bytes
-from sim.engine.types import Indices, Integers
-from sim.lustre.faults.slow import Conditions
-from sim.machine.faults_at_work import Faults
-from sim.plane.counters import Stat
-from sim.plane.programs import FAILED, REFUSED
-from sim.run.placement import PlacedJob, crowded, doubts
-from sim.run.recording import Recorded, Recording, recording_of
-from sim.run.result import Result
-from sim.run.station_table import StationTable
-from sim.run.submission import Allocation, JobAllocator, in_job
-from sim.workloads.job import Job, Waiting
-from sim.workloads.job_results import Trouble
-from sim.workloads.workload import record_of
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.units import format_bytes
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.faults.slow import Conditions
+from xc40io.machine.faults_at_work import Faults
+from xc40io.plane.counters import Stat
+from xc40io.plane.programs import FAILED, REFUSED
+from xc40io.run.placement import PlacedJob, crowded, doubts
+from xc40io.run.recording import Recorded, Recording, recording_of
+from xc40io.run.result import Result
+from xc40io.run.station_table import StationTable
+from xc40io.run.submission import Allocation, JobAllocator, in_job
+from xc40io.topology.text import format_count
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.job_results import Trouble
+from xc40io.workloads.workload import record_of
 
 _WHERE = {
     "ssd": "the SSD of its node",

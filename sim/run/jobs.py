@@ -10,20 +10,20 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.faults import said_faults
-from sim.config.jobs import Job, JobsScenario, check_jobs_fit
-from sim.config.kept import kept
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, changed_machine, check_job
-from sim.engine.types import Indices
-from sim.run.built_machine import Progress
-from sim.run.job_list import SeededJob, all_jobs, seeded_jobs
-from sim.run.result import Result, save
-from sim.run.simulate import run_jobs
-from sim.run.submission import Allocation, Submission, in_job
-from sim.workloads.catalogue import workload_of
-from sim.workloads.job_results import phase_title
+from xc40io.config.errors import InputError
+from xc40io.config.faults import said_faults
+from xc40io.config.jobs import Job, JobsScenario, check_jobs_fit
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, changed_machine, check_job
+from xc40io.engine.types import Indices
+from xc40io.run.built_machine import Progress
+from xc40io.run.job_list import SeededJob, all_jobs, seeded_jobs
+from xc40io.run.result import Result, save
+from xc40io.run.simulate import run_jobs
+from xc40io.run.submission import Allocation, Submission, in_job
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.job_results import phase_title
 
 _NONE: Mapping[str, Allocation] = MappingProxyType({})
 
@@ -168,7 +168,7 @@ class JobsResult:
         return self.jobs[0].result
 
     def save(self, path: str | Path) -> None:
-        """Keep everything in a file, as :meth:`Result.save <sim.run.result.Result.save>` does."""
+        """Keep everything in a file: :meth:`Result.save <xc40io.run.result.Result.save>`."""
         save(self, path)
 
 

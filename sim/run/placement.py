@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.parts.storage import Service
-from sim.config.scenario import Scenario, Target
-from sim.engine.randomness import stream
-from sim.engine.types import Indices, Integers
-from sim.machine.plane import Plane
-from sim.node.cores import rank_cores
-from sim.plane.fault_course import PlacedPrograms
-from sim.plane.site import Occupants
-from sim.run.submission import Submission
-from sim.storage.places import LUSTRE, Storage
-from sim.storage.service_nodes import BURST_BUFFER, HOME, first_server
-from sim.workloads.job import Ranks
-from topology import Fabric, parse_node_list, place
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.parts.storage import Service
+from xc40io.config.scenario import Scenario, Target
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Indices, Integers
+from xc40io.machine.plane import Plane
+from xc40io.node.cores import rank_cores
+from xc40io.plane.fault_course import PlacedPrograms
+from xc40io.plane.site import Occupants
+from xc40io.run.submission import Submission
+from xc40io.storage.places import LUSTRE, Storage
+from xc40io.storage.service_nodes import BURST_BUFFER, HOME, first_server
+from xc40io.topology import Fabric, parse_node_list, place
+from xc40io.workloads.job import Ranks
 
 _SECTIONS = {"ssd": "ssd", "bb": "burst_buffer", "home": "home"}
 _MEASURED = {"measured", "calibrated"}  # calibrated: fitted to a measurement

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Indices
-from sim.machine.filesystem import FileSet
-from sim.machine.plane import Plane
-from sim.plane.recorder import Records
-from sim.workloads.job import Ranks
+from xc40io.config.kept import kept
+from xc40io.engine.types import Indices
+from xc40io.machine.filesystem import FileSet
+from xc40io.machine.plane import Plane
+from xc40io.plane.recorder import Records
+from xc40io.workloads.job import Ranks
 
 
 @kept
@@ -27,7 +27,7 @@ class Recording:
     Attributes
     ----------
     calls
-        ``CALL`` records (:mod:`sim.plane.recorder`): what programs did. A read or write call has
+        ``CALL`` records (:mod:`xc40io.plane.recorder`): what programs did. A read or write call has
         one each, and so has any other operation.
     rpcs
         ``RPC`` records: BRW RPCs.
@@ -54,8 +54,8 @@ class Recording:
         int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
         an OST where the file is not on Lustre.
     library_calls
-        ``LIBRARY_CALL`` records (:mod:`sim.plane.library_calls`): what ranks asked MPI-IO for; the
-        operations that came of it have the same ``tag`` in ``calls``.
+        ``LIBRARY_CALL`` records (:mod:`xc40io.plane.library_calls`): what ranks asked MPI-IO for;
+        the operations that came of it have the same ``tag`` in ``calls``.
     stopped
         From when on nothing was recorded, as there were too many records; None if all is there.
     """

@@ -1,6 +1,6 @@
 """What a run leaves: the times of its phases, and what only a simulator knows.
 
-Results are kept in files, written whole and without loss; ``sim.results.saved`` reads them back.
+Results are kept in files, written whole and without loss; ``xc40io.results.saved`` reads them back.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sim.archive.archive import Format, write_archive
-from sim.config.kept import NOT_KEPT, kept
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.engine.types import Floats
-from sim.machine.filesystem import FileSet
-from sim.machine.plane import Plane
-from sim.mpi.stats import MpiRecord
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.fault_course import FaultRecord
-from sim.plane.stations import StationKind
-from sim.run.frames import to_pandas, to_xarray
-from sim.run.recording import Recording
-from sim.run.station_table import StationTable
-from sim.run.submission import Allocation
-from sim.workloads.job_results import Activity, Row, Trouble
-from sim.workloads.workload import WorkloadRecord
+from xc40io.archive.archive import Format, write_archive
+from xc40io.config.kept import NOT_KEPT, kept
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Floats
+from xc40io.machine.filesystem import FileSet
+from xc40io.machine.plane import Plane
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.fault_course import FaultRecord
+from xc40io.plane.stations import StationKind
+from xc40io.run.frames import to_pandas, to_xarray
+from xc40io.run.recording import Recording
+from xc40io.run.station_table import StationTable
+from xc40io.run.submission import Allocation
+from xc40io.workloads.job_results import Activity, Row, Trouble
+from xc40io.workloads.workload import WorkloadRecord
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ RESULT_FILE = Format(name="result of xc40io", version=2, option="--save")
 class Saved(NamedTuple):
     """What is in a file."""
 
-    content: Any  # of a run, of jobs, or of a replayed log: sim.results.saved.Content
+    content: Any  # of a run, of jobs, or of a replayed log: xc40io.results.saved.Content
     shown: Mapping[str, bool]  # how it was printed when it was saved: the options, by name
 
 
@@ -143,8 +143,8 @@ class Result:
         What MPI-IO has to tell of its files, each with the step to which it belongs.
     outcome
         What only this workload leaves: the tests of an IOR command
-        (:class:`~sim.workloads.ior.outcome.IorOutcome`), the ranks' seconds of a replay
-        (:class:`~sim.workloads.replay.outcome.ReplayOutcome`), or None.
+        (:class:`~xc40io.workloads.ior.outcome.IorOutcome`), the ranks' seconds of a replay
+        (:class:`~xc40io.workloads.replay.outcome.ReplayOutcome`), or None.
     notes
         What the user should know: a sentence each.
     troubles
@@ -228,7 +228,7 @@ class Result:
         return dict(zip(Cause, self.waits.mean(axis=0).tolist(), strict=True))
 
     def save(self, path: str | Path) -> None:
-        """Keep the result in a file, without loss: all but ``plane``; ``sim.load`` reads it back.
+        """Keep the result in a file: all but ``plane``; ``xc40io.load`` reads it back.
 
         Raises
         ------

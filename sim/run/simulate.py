@@ -9,23 +9,23 @@ from pathlib import Path
 import numpy as np
 import simpy
 
-from sim.compiler.core import core_of
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.errors import InputError
-from sim.config.faults import Said, said_faults
-from sim.config.machine import Machine
-from sim.config.scenario import Background, Scenario, machine_of
-from sim.config.units import MOST_SECONDS
-from sim.engine.compiled import is_compiling
-from sim.machine.loop import run
-from sim.run.built_machine import BuiltMachine, Progress, build_machine
-from sim.run.deadlock import deadlock
-from sim.run.recording import recorded_by
-from sim.run.result import Result
-from sim.run.station_table import station_table
-from sim.run.submission import Submission
-from sim.workloads.catalogue import workload_of
-from sim.workloads.workload import Workload
+from xc40io.compiler.core import core_of
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.errors import InputError
+from xc40io.config.faults import Said, said_faults
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Background, Scenario, machine_of
+from xc40io.config.units import MOST_SECONDS
+from xc40io.engine.compiled import is_compiling
+from xc40io.machine.loop import run
+from xc40io.run.built_machine import BuiltMachine, Progress, build_machine
+from xc40io.run.deadlock import deadlock
+from xc40io.run.recording import recorded_by
+from xc40io.run.result import Result
+from xc40io.run.station_table import station_table
+from xc40io.run.submission import Submission
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.workload import Workload
 
 
 def simulate(
@@ -61,7 +61,7 @@ def simulate(
 
     Examples
     --------
-    >>> from sim import Scenario, simulate
+    >>> from xc40io import Scenario, simulate
     >>> scenario = Scenario(
     ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
     ... )
@@ -105,7 +105,7 @@ def run_jobs(
     submissions
         The jobs, checked, in the order in which they get their nodes.
     background, seed, faults, record, progress
-        As :func:`~sim.run.built_machine.build_machine` takes them.
+        As :func:`~xc40io.run.built_machine.build_machine` takes them.
 
     Returns
     -------

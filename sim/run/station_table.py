@@ -9,10 +9,10 @@ from typing import overload
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.machine.plane import Plane
-from sim.plane.stations import StationBook, StationKind
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.machine.plane import Plane
+from xc40io.plane.stations import StationBook, StationKind
 
 
 class BookNames(Sequence[str]):
@@ -57,7 +57,7 @@ class StationTable:
     number
         int64: of each in the tables of the data plane.
     kind
-        int64: a :class:`~sim.plane.stations.StationKind` each.
+        int64: a :class:`~xc40io.plane.stations.StationKind` each.
     section
         int64: stations of one kind and direction, *peers*, have the same.
     bytes, requests

@@ -7,16 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.faults import Said, lost_ssds
-from sim.config.kept import kept
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.engine.types import Indices, Integers
-from sim.lustre.striping import Allocator
-from sim.mpi.known_hints import read_displays
-from sim.workloads.workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.faults import Said, lost_ssds
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.striping import Allocator
+from xc40io.mpi.known_hints import read_displays
+from xc40io.workloads.workload import Workload
 
 MOST_RPCS = 1_000_000_000
 """Bulk RPCs of a job: an hour of work at the pace of the data plane. Full Theta makes millions."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from sim.config.errors import InputError
+from xc40io.config.errors import InputError
 
 if TYPE_CHECKING:
-    from sim.studies.case import Case
+    from xc40io.studies.case import Case
 
 
 def bulk_rpcs(case: Case) -> float:

@@ -16,10 +16,10 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from sim.config.errors import FailureError, InputError
-from sim.config.files import seal
-from sim.serving.question_limits import Limits
-from sim.studies.processes import become_worker
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.files import seal
+from xc40io.serving.question_limits import Limits
+from xc40io.studies.processes import become_worker
 
 _PAUSE = 0.25
 """Seconds between two words on how far a question has come."""

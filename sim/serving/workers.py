@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, NamedTuple
 
-from sim.config.errors import FailureError, InputError
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Answered, Asked, Progress, Refused, Worker
+from xc40io.config.errors import FailureError, InputError
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Answered, Asked, Progress, Refused, Worker
 
 Report = Callable[[int, int], Awaitable[None]]
 """Told how much is done, and of how much."""
@@ -141,7 +141,7 @@ class Workers:
         Parameters
         ----------
         work
-            What answers it: ``module:function``, as :class:`~sim.serving.worker.Asked` has it.
+            What answers it: ``module:function``, as :class:`~xc40io.serving.worker.Asked` has it.
         arguments
             What the function is called with.
         report

@@ -9,20 +9,20 @@ are kept by the first of these, and ranges of a local file by the kernel of its 
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.network import Network
-from sim.engine.queue import join, leave
-from sim.lustre.mds import Mds
-from sim.lustre.net.lnet import Lnet
-from sim.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
-from sim.plane.causes import Cause
-from sim.plane.files import Backend, Files, object_of
-from sim.plane.operations import Op
-from sim.plane.programs import Programs, charge, wait_for, wake
-from sim.plane.registry import GO_ON, GONE, performs
-from sim.plane.site import Site
-from sim.storage.dvs.mounts import Dvs
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network
+from xc40io.engine.queue import join, leave
+from xc40io.lustre.mds import Mds
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
+from xc40io.plane.causes import Cause
+from xc40io.plane.files import Backend, Files, object_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import Programs, charge, wait_for, wake
+from xc40io.plane.registry import GO_ON, GONE, performs
+from xc40io.plane.site import Site
+from xc40io.storage.dvs.mounts import Dvs
 
 _SSD, _DVS = int(Backend.SSD), int(Backend.DVS)
 _FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)

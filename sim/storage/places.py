@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Indices
-from sim.storage.service_nodes import dealt
+from xc40io.engine.types import Indices
+from xc40io.storage.service_nodes import dealt
 
 Kind = Literal["lustre", "ssd", "bb", "home"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.config.parts.storage import Service
-from sim.engine.types import Indices, Table, make_table
-from topology import Fabric
+from xc40io.config.machine import Machine
+from xc40io.config.parts.storage import Service
+from xc40io.engine.types import Indices, Table, make_table
+from xc40io.topology import Fabric
 
 BURST_BUFFER, HOME = "burst_buffer", "home"
 """What a machine file calls them."""

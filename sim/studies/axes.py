@@ -24,9 +24,9 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError, shown
-from sim.config.text.yaml_text import parse_yaml
-from sim.config.units import parse_bytes
+from xc40io.config.errors import InputError, shown
+from xc40io.config.text.yaml_text import parse_yaml
+from xc40io.config.units import parse_bytes
 
 _NUMBER = re.compile(r"\s*(\d{1,18}\.?\d*|\.\d+)\s*([^\s\d.:,][^\s\d.:,]*)?\s*", re.ASCII)
 _ON = "..."

@@ -6,20 +6,20 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from sim.config.faults import Fault
-from sim.config.job_form import HINTS
-from sim.config.jobs import Job, JobsScenario
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.mpi.hint_text import with_more_hints
-from sim.run.job_list import seeded_jobs
-from sim.run.jobs import machine_of_jobs, simulate_some
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.run.submission import Allocation
-from sim.studies.processes import bytes_to_move
-from sim.workloads.job_results import phase_title
-from sim.workloads.replay.outcome import ReplayOutcome
+from xc40io.config.faults import Fault
+from xc40io.config.job_form import HINTS
+from xc40io.config.jobs import Job, JobsScenario
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.mpi.hint_text import with_more_hints
+from xc40io.run.job_list import seeded_jobs
+from xc40io.run.jobs import machine_of_jobs, simulate_some
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.run.submission import Allocation
+from xc40io.studies.processes import bytes_to_move
+from xc40io.workloads.job_results import phase_title
+from xc40io.workloads.replay.outcome import ReplayOutcome
 
 GROUP_LOCK = "cray_cb_write_lock_mode=1", "romio_no_indep_rw=true"
 """Hints with which all aggregators of a file share one lock: each needs the other."""

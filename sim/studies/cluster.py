@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sim.config.errors import FailureError, InputError
-from sim.studies.processes import Failure, attempt
-from sim.studies.store import code_hash
+from xc40io.config.errors import FailureError, InputError
+from xc40io.studies.processes import Failure, attempt
+from xc40io.studies.store import code_hash
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sim.findings.bottlenecks import Load, loads
-from sim.run.result import Result
-from sim.studies.case import Case, Phase, seconds_of
+from xc40io.findings.bottlenecks import Load, loads
+from xc40io.run.result import Result
+from xc40io.studies.case import Case, Phase, seconds_of
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sim.config.errors import InputError
-from sim.config.jobs import Job
-from sim.config.scenario import Scenario
-from sim.workloads.catalogue import workload_of
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import Job
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.catalogue import workload_of
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")

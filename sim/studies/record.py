@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from sim.findings.lustre_counts import lustre_counts
-from sim.mpi.stats import Timer
+from xc40io.findings.lustre_counts import lustre_counts
+from xc40io.mpi.stats import Timer
 
 if TYPE_CHECKING:
-    from sim.mpi.stats import MpiRecord
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
-    from sim.workloads.job_results import Row
+    from xc40io.mpi.stats import MpiRecord
+    from xc40io.run.jobs import JobsResult
+    from xc40io.run.result import Result
+    from xc40io.workloads.job_results import Row
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Library:
     slowest_rate: float
     aggregators: int  # ranks that wrote or read for others in collective calls
     # seconds that a rank spent on average in each part of its I/O, by the names of
-    # :class:`~sim.mpi.stats.Timer` in lower case; those that are not 0
+    # :class:`~xc40io.mpi.stats.Timer` in lower case; those that are not 0
     timers: dict[str, float]
     # collective, independent: calls of all ranks that moved the bytes together, and those that each
     # made by itself
@@ -61,7 +61,7 @@ class Library:
 
 @dataclass(frozen=True)
 class Waited:
-    """What the ranks waited for in a phase: as :class:`~sim.findings.waits.Wait`."""
+    """What the ranks waited for in a phase: as :class:`~xc40io.findings.waits.Wait`."""
 
     # cause, words: in lower case, and for a person
     cause: str
@@ -190,7 +190,7 @@ def _named(job: str, phase: str) -> str:
 
 def _bounds(result: Result) -> tuple[Bound, ...]:
     """Return what bound each kind of phase."""
-    from sim.findings.bottlenecks import PLURALS, loads
+    from xc40io.findings.bottlenecks import PLURALS, loads
 
     return tuple(
         Bound(

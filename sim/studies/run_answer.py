@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.config.units import GB, format_seconds
-from sim.findings.bottlenecks import Load
-from sim.run.result import Result
-from sim.studies.case import Phase, titles
-from sim.studies.measurement import Measured, Measurement, measured
-from sim.telling.answer import Answer, Column, Points, Text, Values
-from sim.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
-from sim.trust.how_sure import Interval
-from sim.trust.sureness import Sureness, rate, real_columns, real_words
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import GB, format_seconds
+from xc40io.findings.bottlenecks import Load
+from xc40io.run.result import Result
+from xc40io.studies.case import Phase, titles
+from xc40io.studies.measurement import Measured, Measurement, measured
+from xc40io.telling.answer import Answer, Column, Points, Text, Values
+from xc40io.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
 
 
 class _Ran(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.studies.cluster import each_on_cluster
-from sim.studies.processes import Failure, bytes_to_simulate, each
-from sim.studies.record import RunRecord, record_of, record_of_jobs
-from sim.studies.store import Store, scenario_hash
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.studies.cluster import each_on_cluster
+from xc40io.studies.processes import Failure, bytes_to_simulate, each
+from xc40io.studies.record import RunRecord, record_of, record_of_jobs
+from xc40io.studies.store import Store, scenario_hash
 
 Ended: TypeAlias = RunRecord | Failure
 """What comes of a run."""
@@ -129,7 +129,7 @@ def _size(scenario: Runnable) -> float:
     """Return about how many bytes of a scenario are simulated one by one."""
     if isinstance(scenario, Scenario):
         return bytes_to_simulate(scenario)
-    from sim.studies.case import Case
+    from xc40io.studies.case import Case
 
     return Case(scenario).size()
 
@@ -137,9 +137,9 @@ def _size(scenario: Runnable) -> float:
 def _recorded(scenario: Runnable) -> RunRecord:
     """Run a scenario; return what is kept of it. A log is read once for all runs of a process."""
     if isinstance(scenario, Scenario):
-        from sim.studies.case import Case
+        from xc40io.studies.case import Case
 
         return record_of(Case(scenario).run()[""])
-    from sim.run.jobs import simulate_jobs
+    from xc40io.run.jobs import simulate_jobs
 
     return record_of_jobs(simulate_jobs(scenario, alone=False))

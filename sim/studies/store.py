@@ -17,14 +17,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from sim.config.files import may_open
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario, changed_machine, machine_of
-from sim.engine.user_cache import forget_old, is_there, user_cache, written
-from sim.studies.record import RunRecord, read_record
+from xc40io.config.files import folder_of, may_open
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario, changed_machine, machine_of
+from xc40io.engine.user_cache import forget_old, is_there, user_cache, written
+from xc40io.studies.record import RunRecord, read_record
 
-_ROOT = Path(__file__).resolve().parents[2]
-_AROUND = ("assistant", "cli", "studies")
+_SIM = Path(__file__).resolve().parents[1]
+_AROUND = ("assistant", "cli", "studies", "validation")
 """Packages of the simulator that run it, but have no part in what comes of a run."""
 
 _LIBRARIES = ("numba", "numpy", "scipy", "simpy")
@@ -40,16 +40,16 @@ def code_hash() -> str:
     """
     digest = hashlib.sha256(" ".join(version(name) for name in _LIBRARIES).encode())
     for source in sorted({*_sources(), Path(__file__).with_name("record.py")}):
-        digest.update(str(source.relative_to(_ROOT)).encode())
+        digest.update("/".join(source.parts[-3:]).encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _sources() -> Iterator[Path]:
     """Yield the sources that a result follows from."""
-    yield from (_ROOT / "topology").rglob("*.py")
-    for source in (_ROOT / "sim").rglob("*.py"):
-        if source.relative_to(_ROOT / "sim").parts[0] not in _AROUND:
+    yield from folder_of("topology").rglob("*.py")
+    for source in _SIM.rglob("*.py"):
+        if source.relative_to(_SIM).parts[0] not in _AROUND:
             yield source
 
 

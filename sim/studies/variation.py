@@ -19,12 +19,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, naming, nearest
-from sim.config.machine import Machine, load_machine
-from sim.config.model import explain
-from sim.config.scenario import Scenario
-from sim.workloads.ior.options import with_option as with_ior_option
-from sim.workloads.mdtest.options import with_option as with_mdtest_option
+from xc40io.config.errors import InputError, naming, nearest
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.model import explain
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.ior.options import with_option as with_ior_option
+from xc40io.workloads.mdtest.options import with_option as with_mdtest_option
 
 _SHORT = {
     "ior": "workload.ior",
@@ -53,7 +53,7 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
     ------
     InputError
         If there is no such field, or the value is none for it. Whether the machine can run it,
-        :func:`~sim.config.scenario.machine_of` says.
+        :func:`~xc40io.config.scenario.machine_of` says.
     """
     document = scenario.model_dump(exclude={"machine"})
     machine = scenario.machine

@@ -1,8 +1,8 @@
 """An answer: values for programs, and the blocks that people read. It is made once.
 
 Nothing here knows of text, JSON, pandas or HTML. Each of these is a renderer, a module of this
-folder: :mod:`~sim.telling.text`, :mod:`~sim.telling.data`, :mod:`~sim.telling.html`,
-:mod:`~sim.telling.drawing`.
+folder: :mod:`~xc40io.telling.text`, :mod:`~xc40io.telling.data`, :mod:`~xc40io.telling.html`,
+:mod:`~xc40io.telling.drawing`.
 
 Texts may hold anything, such as the names of files: what has a meaning in HTML is made harmless
 where the page is written.
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from sim.engine.types import Floats
+    from xc40io.engine.types import Floats
 
 
 class To(Flag):

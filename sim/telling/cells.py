@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from sim.telling.answer import Column, Columns, Rows, Table, To
+from xc40io.telling.answer import Column, Columns, Rows, Table, To
 
 
 class Written(NamedTuple):

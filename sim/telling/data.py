@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.telling.answer import Answer, Column, Columns, Table, To
-from sim.telling.cells import present, records
+from xc40io.telling.answer import Answer, Column, Columns, Table, To
+from xc40io.telling.cells import present, records
 
 if TYPE_CHECKING:
     import pandas as pd

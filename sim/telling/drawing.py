@@ -11,9 +11,9 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sim.telling.answer import Answer, Block, Chart, Column, Fold, Picture, Section
-from sim.telling.cells import records
-from sim.telling.sheet import (
+from xc40io.telling.answer import Answer, Block, Chart, Column, Fold, Picture, Section
+from xc40io.telling.cells import records
+from xc40io.telling.sheet import (
     INK,
     NARROW,
     PALETTE,
@@ -40,7 +40,7 @@ _SIZE = re.compile(r'(<svg[^>]*?) width="[\d.]+pt" height="[\d.]+pt"')
 def inline_svg(figure: Figure, name: str, described: str) -> str:
     """Return a figure as an ``svg`` element.
 
-    It has no background, what is drawn in :data:`~sim.telling.sheet.INK` has the colour of
+    It has no background, what is drawn in :data:`~xc40io.telling.sheet.INK` has the colour of
     the text around it, and no other figure has the names within it. The same figure gives
     the same text.
 

@@ -14,11 +14,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.archive.whole_files import write_whole
-from sim.telling.answer import Answer, Block, Card, Fold, Section, TimeAxis
-from sim.telling.cells import written
-from sim.telling.drawing import drawn
-from sim.telling.time_axis import drawn_axis
+from xc40io.archive.whole_files import write_whole
+from xc40io.telling.answer import Answer, Block, Card, Fold, Section, TimeAxis
+from xc40io.telling.cells import written
+from xc40io.telling.drawing import drawn
+from xc40io.telling.time_axis import drawn_axis
 
 if TYPE_CHECKING:
     from jinja2 import Template

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Container, Iterator, Sequence
 
-from sim.telling.answer import (
+from xc40io.telling.answer import (
     Answer,
     Block,
     Chart,
@@ -18,7 +18,7 @@ from sim.telling.answer import (
     Text,
     TimeAxis,
 )
-from sim.telling.cells import written
+from xc40io.telling.cells import written
 
 WIDTH = 100
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.telling.answer import Strip, TimeAxis
-from sim.telling.sheet import PALETTE
+from xc40io.telling.answer import Strip, TimeAxis
+from xc40io.telling.sheet import PALETTE
 
 _HIGH = 100  # units of a drawing of curves, which is stretched
 _TICKS = 7  # about how many

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.telling.answer import CELL, TYPED, WORDS, Unit
+from xc40io.config.units import format_bytes, format_rate, format_seconds
+from xc40io.telling.answer import CELL, TYPED, WORDS, Unit
 
 __all__ = ["CELL", "TYPED", "WORDS"]  # and all below
 

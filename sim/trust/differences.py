@@ -9,10 +9,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sim.config.scenario import Scenario
-from sim.trust.run_kind import layout_of
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
+from xc40io.config.scenario import Scenario
+from xc40io.trust.run_kind import layout_of
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
 
 LAYOUT = "one file or many"
 """The thing that brings others with it: who writes a file for each rank stripes it otherwise."""

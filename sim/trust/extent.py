@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from sim.config.machine import Machine, load_machine
-from sim.config.scenario import Scenario
-from sim.trust.run_kind import access_of
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.trust.run_kind import access_of
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
 
 
 class Extent(NamedTuple):

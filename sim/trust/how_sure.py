@@ -1,7 +1,7 @@
 """How sure a figure is: where real runs would lie, and whether the faster one really is faster.
 
 The simulator was held against measurements, and how far it was off is known by kind of run
-(:mod:`sim.trust.model_error`). Those errors, cross-validated, are what a prediction is given:
+(:mod:`xc40io.trust.model_error`). Those errors, cross-validated, are what a prediction is given:
 nine of ten were no larger than the interval is wide. Two runs of one study have much of their error
 in common, so whether one is faster than the other is asked of the errors of *ratios*, which are
 known by what the two runs differ in.
@@ -13,12 +13,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.config.units import KIB, format_bytes
-from sim.trust.extent import Extent, extent_of
-from sim.trust.model_error import ModelErrors, Reach, Spread, model_errors
-from sim.trust.run_kind import narrow_kind, run_kind
-from topology.text import format_count
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import KIB, format_bytes
+from xc40io.topology.text import format_count
+from xc40io.trust.extent import Extent, extent_of
+from xc40io.trust.model_error import ModelErrors, Reach, Spread, model_errors
+from xc40io.trust.run_kind import narrow_kind, run_kind
 
 LIKELY = 0.75
 """From this chance on one run is called faster than another: they differ by more than the median
@@ -68,7 +68,7 @@ def real_interval(scenario: Scenario, phase: str, value: float) -> Interval:
     Parameters
     ----------
     scenario, phase
-        What was simulated, as of :func:`~sim.trust.run_kind.run_kind`.
+        What was simulated, as of :func:`~xc40io.trust.run_kind.run_kind`.
     value
         What came out: a rate, or seconds. An error of a factor is as far for both.
     """
@@ -156,7 +156,7 @@ def chance_better(ratio: float, things: Iterable[str], errors: ModelErrors | Non
     ratio
         How many times as fast it was simulated.
     things
-        In what they differ, as :func:`~sim.trust.differences.differences` has it.
+        In what they differ, as :func:`~xc40io.trust.differences.differences` has it.
     errors
         Others than those that the validation found.
 

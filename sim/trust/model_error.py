@@ -1,6 +1,7 @@
 """How far the simulator is off, by kind of run: what the validation found.
 
-The numbers stand in ``configs/model_error.yaml``; ``python -m validation.model_error`` writes it.
+The numbers stand in ``configs/model_error.yaml``; ``python -m xc40io.validation.model_error``
+writes it.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, ValidationError
 
-from sim.config.files import read_mapping, shipped_file
-from sim.config.model import Model, explain
-from sim.config.scenario import Scenario
-from sim.trust.run_kind import run_kind
+from xc40io.config.files import read_mapping, shipped_file
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import Scenario
+from xc40io.trust.run_kind import run_kind
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -158,9 +159,9 @@ class ModelErrors(Model):
     source
         How the numbers came about.
     kinds
-        The errors by kind of run, as :func:`~sim.trust.run_kind.run_kind` calls it.
+        The errors by kind of run, as :func:`~xc40io.trust.run_kind.run_kind` calls it.
     narrow
-        The same by :func:`~sim.trust.run_kind.narrow_kind`.
+        The same by :func:`~xc40io.trust.run_kind.narrow_kind`.
     unmeasured
         What is known of no kind.
     ratios

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sim.config.scenario import Scenario
-from sim.workloads.catalogue import workload_of
-from sim.workloads.io500.command import Io500
-from sim.workloads.ior.command import Ior
-from sim.workloads.mdtest.command import Mdtest
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.io500.command import Io500
+from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.mdtest.command import Mdtest
 
 OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
 """A file for each rank; one file, each rank by itself; one file, through MPI-IO's aggregators."""

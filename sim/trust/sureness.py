@@ -11,13 +11,13 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.config.units import MIB, format_rate, format_seconds
-from sim.telling.answer import Column, Columns, To, Unit
-from sim.telling.units import ANY, FLAG, RECORD, WORDS
-from sim.trust.differences import differences
-from sim.trust.how_sure import (
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import MIB, format_rate, format_seconds
+from xc40io.telling.answer import Column, Columns, To, Unit
+from xc40io.telling.units import ANY, FLAG, RECORD, WORDS
+from xc40io.trust.differences import differences
+from xc40io.trust.how_sure import (
     NINE_OF_TEN,
     Expected,
     Interval,
@@ -25,8 +25,8 @@ from sim.trust.how_sure import (
     expected,
     interval,
 )
-from sim.trust.run_kind import METADATA, run_kind
-from sim.workloads.catalogue import workload_of
+from xc40io.trust.run_kind import METADATA, run_kind
+from xc40io.workloads.catalogue import workload_of
 
 _EXACT = ContextVar("exact", default=False)
 _FIGURES = 2  # significant ones: the bounds are known no better

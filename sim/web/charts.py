@@ -18,11 +18,11 @@ from bokeh.models import (
 from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
-from sim.config.units import GB
-from sim.plane.causes import Cause
-from sim.telling.sheet import INK, PALETTE, REST, SMALL
-from sim.web.published import Comparable
-from sim.web.runs import HeatMap, Outcome, PhaseOutcome
+from xc40io.config.units import GB
+from xc40io.plane.causes import Cause
+from xc40io.telling.sheet import INK, PALETTE, REST, SMALL
+from xc40io.web.published import Comparable
+from xc40io.web.runs import HeatMap, Outcome, PhaseOutcome
 
 Row = tuple[str, str] | str
 """Of a chart: a phase, or a side and a phase."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import panel as pn
 
-from sim.config.errors import InputError
-from sim.web import texts
-from sim.web.look import WIDGET_CSS, html, is_ticked, note, set_ticked, tell, tick
-from sim.web.settings import CONTROLS, GROUPS, Group, Settings, options_of
-from sim.web.translation import State, checked
+from xc40io.config.errors import InputError
+from xc40io.web import texts
+from xc40io.web.look import WIDGET_CSS, html, is_ticked, note, set_ticked, tell, tick
+from xc40io.web.settings import CONTROLS, GROUPS, Group, Settings, options_of
+from xc40io.web.translation import State, checked
 
 _LEAST = {
     name: field.get("minimum", 0)

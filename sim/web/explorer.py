@@ -8,17 +8,17 @@ from typing import Any
 
 import panel as pn
 
-from sim.config.errors import InputError
-from sim.config.units import GB
-from sim.web.controls import Sides
-from sim.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
-from sim.web.published import Point
-from sim.web.results import Film, Results
-from sim.web.runs import SIMULATED, Outcome, Run, Runs
-from sim.web.settings import Settings
-from sim.web.sharing import Address, Sharing
-from sim.web.tours import TourGuide, tours
-from sim.web.translation import State, state_of
+from xc40io.config.errors import InputError
+from xc40io.config.units import GB
+from xc40io.web.controls import Sides
+from xc40io.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
+from xc40io.web.published import Point
+from xc40io.web.results import Film, Results
+from xc40io.web.runs import SIMULATED, Outcome, Run, Runs
+from xc40io.web.settings import Settings
+from xc40io.web.sharing import Address, Sharing
+from xc40io.web.tours import TourGuide, tours
+from xc40io.web.translation import State, state_of
 
 _EVERY, _REST_EVERY = 200, 10_000
 """Milliseconds between two looks at runs that are under way, and at whether anything happens."""

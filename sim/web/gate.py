@@ -12,7 +12,7 @@ from bokeh.server.auth_provider import AuthProvider
 from jinja2 import Environment
 from tornado.web import RequestHandler
 
-from sim.web.look import asset
+from xc40io.web.look import asset
 
 COOKIE = "xc40io-token"
 TOKEN = "token"

@@ -10,8 +10,8 @@ from typing import Any
 
 import panel as pn
 
-from sim.telling.answer import Block, Card
-from sim.telling.html import blocks_style, fragment
+from xc40io.telling.answer import Block, Card
+from xc40io.telling.html import blocks_style, fragment
 
 _FOLDER = Path(__file__).resolve().parent
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from math import log2
 from typing import NamedTuple
 
-from sim.web.settings import Difference, Settings
+from xc40io.web.settings import Difference, Settings
 
 
 class Point(NamedTuple):

@@ -8,13 +8,13 @@ from typing import Any
 
 import panel as pn
 
-from sim.telling.html import fragment
-from sim.web import texts
-from sim.web.charts import Row, bandwidth_chart, heat_chart, rows_of, time_chart
-from sim.web.look import WIDGET_CSS, html, note, paragraph, shown, tell
-from sim.web.published import Comparable, Point, comparable, nearest
-from sim.web.runs import ANIMATED, Animation, Outcome, PhaseOutcome, Run, Runs
-from sim.web.settings import Settings
+from xc40io.telling.html import fragment
+from xc40io.web import texts
+from xc40io.web.charts import Row, bandwidth_chart, heat_chart, rows_of, time_chart
+from xc40io.web.look import WIDGET_CSS, html, note, paragraph, shown, tell
+from xc40io.web.published import Comparable, Point, comparable, nearest
+from xc40io.web.runs import ANIMATED, Animation, Outcome, PhaseOutcome, Run, Runs
+from xc40io.web.settings import Settings
 
 _HEAT = (
     "Colour: share of the time in which the disk array was busy, in %; white is idle. OSTs that "

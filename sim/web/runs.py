@@ -8,26 +8,26 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
 
-from sim.config.errors import FailureError, InputError
-from sim.config.units import SHORT_SIZES
-from sim.results.animation.document import animation_html
-from sim.results.pictures.heat import OSTS, heat_of
-from sim.results.pictures.scene import Scene, scene_of
-from sim.results.run_page import page_tables
-from sim.results.run_text import job_line
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.serving.question_limits import bulk_rpcs
-from sim.serving.worker import Desk
-from sim.serving.workers import Workers
-from sim.studies.case import Case
-from sim.studies.run_answer import run_answer
-from sim.telling.answer import Fold
-from sim.telling.data import document_of
-from sim.telling.html import fragment
-from sim.trust.how_sure import Interval
-from sim.web.settings import Settings, bytes_of
-from sim.web.translation import scenario_of
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.units import SHORT_SIZES
+from xc40io.results.animation.document import animation_html
+from xc40io.results.pictures.heat import OSTS, heat_of
+from xc40io.results.pictures.scene import Scene, scene_of
+from xc40io.results.run_page import page_tables
+from xc40io.results.run_text import job_line
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.serving.question_limits import bulk_rpcs
+from xc40io.serving.worker import Desk
+from xc40io.serving.workers import Workers
+from xc40io.studies.case import Case
+from xc40io.studies.run_answer import run_answer
+from xc40io.telling.answer import Fold
+from xc40io.telling.data import document_of
+from xc40io.telling.html import fragment
+from xc40io.trust.how_sure import Interval
+from xc40io.web.settings import Settings, bytes_of
+from xc40io.web.translation import scenario_of
 
 
 class WaitShare(BaseModel):

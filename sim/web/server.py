@@ -14,14 +14,14 @@ from urllib.parse import urlencode
 import panel as pn
 from bokeh.server.server import Server
 
-from sim.config.errors import InputError
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Worker
-from sim.serving.workers import Workers
-from sim.web.explorer import Explorer
-from sim.web.gate import Gate, Rooms
-from sim.web.published import Point
-from sim.web.runs import WARM, Runs
+from xc40io.config.errors import InputError
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Worker
+from xc40io.serving.workers import Workers
+from xc40io.web.explorer import Explorer
+from xc40io.web.gate import Gate, Rooms
+from xc40io.web.published import Point
+from xc40io.web.runs import WARM, Runs
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Addresses that only this machine reaches."""

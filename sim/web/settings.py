@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from sim.config.errors import nearest
-from sim.config.files import shipped
-from sim.config.job_form import CALLED
-from sim.config.units import SHORT_SIZES
+from xc40io.config.errors import nearest
+from xc40io.config.files import shipped
+from xc40io.config.job_form import CALLED
+from xc40io.config.units import SHORT_SIZES
 
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
 _HINTS = re.compile(rf"{_HINT}(:{_HINT})*")

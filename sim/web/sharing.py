@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import panel as pn
 
-from sim.telling.answer import Fold, Listing
-from sim.telling.html import fragment
-from sim.web.look import WIDGET_CSS, html
-from sim.web.translation import State, command_of, python_of, query_of
+from xc40io.telling.answer import Fold, Listing
+from xc40io.telling.html import fragment
+from xc40io.web.look import WIDGET_CSS, html
+from xc40io.web.translation import State, command_of, python_of, query_of
 
 _COPY = """
 const text = link ? location.origin + location.pathname + what.value : what.value;

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from sim.config.units import GB, format_seconds
-from sim.findings.bottlenecks import WHAT_WOULD_HELP
-from sim.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
-from sim.telling.units import SHARE, WORDS
-from sim.trust.sureness import chance_faster, chance_words, is_exact, rate, real_words
-from sim.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
-from sim.web.published import Comparable, Point
-from sim.web.runs import Outcome, PhaseOutcome, WaitShare
-from sim.web.settings import Difference, Settings
-from sim.web.translation import State, query_of, scenario_of
+from xc40io.config.units import GB, format_seconds
+from xc40io.findings.bottlenecks import WHAT_WOULD_HELP
+from xc40io.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
+from xc40io.telling.units import SHARE, WORDS
+from xc40io.trust.sureness import chance_faster, chance_words, is_exact, rate, real_words
+from xc40io.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
+from xc40io.web.published import Comparable, Point
+from xc40io.web.runs import Outcome, PhaseOutcome, WaitShare
+from xc40io.web.settings import Difference, Settings
+from xc40io.web.translation import State, query_of, scenario_of
 
 _NO_DIFFERENCE = 0.1
 """Below which part a difference is called none: how far to trust the simulator."""

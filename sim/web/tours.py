@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import panel as pn
 from pydantic import Field
 
-from sim.config.files import read_mapping
-from sim.config.model import Model
-from sim.config.units import GB
-from sim.web.look import WIDGET_CSS, html, paragraph
-from sim.web.runs import Outcome
-from sim.web.translation import State, checked
+from xc40io.config.files import read_mapping
+from xc40io.config.model import Model
+from xc40io.config.units import GB
+from xc40io.web.look import WIDGET_CSS, html, paragraph
+from xc40io.web.runs import Outcome
+from xc40io.web.translation import State, checked
 
 _FOLDER = Path(__file__).resolve().parent / "guided"
 _FIGURE = re.compile(r"\{(?P<side>[ab]|ratio)\.(?P<phase>write|read)\}")

@@ -9,14 +9,14 @@ from urllib.parse import parse_qsl, urlencode
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, nearest
-from sim.config.job_form import in_scenario, option_of
-from sim.config.model import explain
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.config.units import SHORT_SIZES
-from sim.web.settings import Settings, bytes_of
-from sim.workloads.ior.options import IorTest, parse_arguments
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.job_form import in_scenario, option_of
+from xc40io.config.model import explain
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import SHORT_SIZES
+from xc40io.web.settings import Settings, bytes_of
+from xc40io.workloads.ior.options import IorTest, parse_arguments
 
 _B = "b."
 _COMPARE, _RUN = "compare", "run"
@@ -59,7 +59,7 @@ def _hint_text(settings: Settings) -> str:
 
 
 def _job(settings: Settings) -> dict[str, Any]:
-    """Return the fields of the job (:mod:`sim.config.job_form`) that are to be said."""
+    """Return the fields of the job (:mod:`xc40io.config.job_form`) that are to be said."""
     job = {"machine": settings.machine, "nodes": settings.nodes, "ppn": settings.ppn}
     if settings.striped:
         job |= {"stripe_count": settings.stripe_count, "stripe_size": settings.stripe_size}
@@ -107,12 +107,12 @@ def python_of(settings: Settings) -> str:
     """Return a program that makes the run of a setting and prints its phases."""
     return "\n".join(
         [
-            "import sim",
+            "import xc40io",
             "",
-            "scenario = sim.Scenario(",
+            "scenario = xc40io.Scenario(",
             *[f"    {name}={_quoted(value)}," for name, value in _document(settings).items()],
             ")",
-            "result = sim.simulate(scenario)",
+            "result = xc40io.simulate(scenario)",
             'print(result.to_pandas()["phases"][["phase", "seconds", "bandwidth"]])',
             "",
         ]

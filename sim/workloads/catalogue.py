@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, nearest
-from sim.config.files import read_mapping, shipped
-from sim.config.model import explain
-from sim.workloads.io500.command import Io500
-from sim.workloads.ior.command import Ior
-from sim.workloads.mdtest.command import Mdtest
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.files import read_mapping, shipped
+from xc40io.config.model import explain
+from xc40io.workloads.io500.command import Io500
+from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.mdtest.command import Mdtest
 
 if TYPE_CHECKING:
-    from sim.config.asked_workload import Workload as AskedWorkload
-    from sim.workloads.kernels.kernel import Kernel
-    from sim.workloads.workload import Workload
+    from xc40io.config.asked_workload import Workload as AskedWorkload
+    from xc40io.workloads.kernels.kernel import Kernel
+    from xc40io.workloads.workload import Workload
 
 
 class Written(NamedTuple):
@@ -42,43 +42,43 @@ class Written(NamedTuple):
 
 WRITTEN = {
     "adios": Written(
-        "sim.workloads.kernels.adios:AdiosKernel",
+        "xc40io.workloads.kernels.adios:AdiosKernel",
         "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
     ),
     "exerciser": Written(
-        "sim.workloads.kernels.exerciser:Exerciser",
+        "xc40io.workloads.kernels.exerciser:Exerciser",
         "HDF5: hyperslabs of a dataset, written and read in many ways.",
     ),
     "h5bench": Written(
-        "sim.workloads.h5bench.kernel:H5bench",
+        "xc40io.workloads.h5bench.kernel:H5bench",
         "h5bench: the HDF5 benchmarks that its JSON lists.",
     ),
     "replay": Written(
-        "sim.workloads.replay.kernel:Replay",
+        "xc40io.workloads.replay.kernel:Replay",
         "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
     ),
     "dl-loading": Written(
-        "sim.workloads.kernels.dl_loading:DlLoading",
+        "xc40io.workloads.kernels.dl_loading:DlLoading",
         "Deep learning: samples for training, one a file or packed.",
     ),
     "e3sm": Written(
-        "sim.workloads.kernels.e3sm:E3sm",
+        "xc40io.workloads.kernels.e3sm:E3sm",
         "E3SM: PnetCDF records, of which each rank has many small parts.",
     ),
     "staging": Written(
-        "sim.workloads.kernels.staging:Staging",
+        "xc40io.workloads.kernels.staging:Staging",
         "Local SSDs before Lustre: output flushed in the background, input read ahead.",
     ),
     "production": Written(
-        "sim.workloads.kernels.production:Production",
+        "xc40io.workloads.kernels.production:Production",
         "A job by its totals, as accounting knows it: bytes, files, calls, computing.",
     ),
     "pread-threads": Written(
-        "sim.workloads.kernels.pread_threads:PreadThreads",
+        "xc40io.workloads.kernels.pread_threads:PreadThreads",
         "Threads of each rank that read a file with pread.",
     ),
     "p2p": Written(
-        "sim.workloads.kernels.p2p:PointToPoint",
+        "xc40io.workloads.kernels.p2p:PointToPoint",
         "Messages between nodes: latency, message rate, bandwidth; no files.",
     ),
 }
@@ -98,7 +98,7 @@ class Skeletal(NamedTuple):
 
     def load(self) -> type[Kernel]:
         """Read the kernel."""
-        from sim.workloads.skeleton.kernel import read_kernel
+        from xc40io.workloads.skeleton.kernel import read_kernel
 
         written = {name: kernel.load for name, kernel in WRITTEN.items()}
         return read_kernel(self.path, self.name, written)

@@ -13,18 +13,18 @@ from typing import Any, TypeAlias
 import numpy as np
 import simpy
 
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.engine.types import Floats, Indices, Integers
-from sim.machine.filesystem import FileSet, FileSystem
-from sim.machine.plane import Plane
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.stats import MpiRecord
-from sim.plane.batch import Batch
-from sim.plane.causes import Cause, Waited
-from sim.plane.operations import Op
-from sim.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.machine.filesystem import FileSet, FileSystem
+from xc40io.machine.plane import Plane
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.batch import Batch
+from xc40io.plane.causes import Cause, Waited
+from xc40io.plane.operations import Op
+from xc40io.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
 
 Waiting: TypeAlias = Generator[simpy.Event, Any, None]
 """A SimPy process, or a part of one."""

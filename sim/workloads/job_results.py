@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Floats
-from sim.plane.causes import Cause, Waited
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats
+from xc40io.plane.causes import Cause, Waited
 
 _RANKS_AT_ONCE = 4096
 

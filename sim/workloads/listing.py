@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.engine.types import Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 NAMES_A_REQUEST = 16_000
 """Names that a client gets in one request: 1 MiB (ll_md_brw_size of Lustre 2.7) in pages of 4 KiB,

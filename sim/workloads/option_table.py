@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias, TypeVar
 
-from sim.config.errors import InputError
-from sim.config.units import IOR_SIZES
+from xc40io.config.errors import InputError
+from xc40io.config.units import IOR_SIZES
 
 _Test = TypeVar("_Test")
 

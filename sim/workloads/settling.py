@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.engine.types import Integers
-from sim.machine.filesystem import FileSystem
+from xc40io.engine.types import Integers
+from xc40io.machine.filesystem import FileSystem
 
 _FIRST = 0.25
 """Seconds of the first span; each of the next is as long as all before it together."""

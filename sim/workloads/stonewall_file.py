@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim.config.errors import InputError
-from sim.config.files import check_is_file, check_may_open
+from xc40io.config.errors import InputError
+from xc40io.config.files import check_is_file, check_may_open
 
 
 def read_status(path: str, option: str, written_by: str) -> int:

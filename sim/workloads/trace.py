@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.kept import kept
-from sim.config.striping import StripeRequest
-from sim.engine.types import Floats, Indices, Integers
+from xc40io.config.kept import kept
+from xc40io.config.striping import StripeRequest
+from xc40io.engine.types import Floats, Indices, Integers
 
 Bytes8 = npt.NDArray[np.int8]
 

@@ -10,15 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.kept import kept
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.kept import kept
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
 
 if TYPE_CHECKING:  # whoever asks for the options must not wait for NumPy
     import simpy
 
-    from sim.workloads.job import Job
+    from xc40io.workloads.job import Job
 
 
 class Workload(ABC):

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from sim.archive.archive import Format, read_archive, write_archive
-from sim.config.errors import InputError
-from sim.config.kept import kept
+from xc40io.archive.archive import Format, read_archive, write_archive
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
 
 
 @kept

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, PrivateAttr
 
-from sim.archive.plain import Packer, Unpacker
-from sim.config.errors import InputError
-from sim.config.kept import NOT_KEPT, kept
+from xc40io.archive.plain import Packer, Unpacker
+from xc40io.config.errors import InputError
+from xc40io.config.kept import NOT_KEPT, kept
 
 
 @kept

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.archive.whole_files import check_writable, replacing, write_whole
-from sim.config.errors import InputError
+from xc40io.archive.whole_files import check_writable, replacing, write_whole
+from xc40io.config.errors import InputError
 
 
 def test_replaces_a_file_and_leaves_nothing_else(tmp_path):

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sim.assistant.answering import scenario_of
-from sim.assistant.tools import TOOLS
-from sim.config.errors import InputError
-from sim.config.files import seal
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.config.scenario import machine_of
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
+from xc40io.assistant.answering import scenario_of
+from xc40io.assistant.tools import TOOLS
+from xc40io.config.errors import InputError
+from xc40io.config.files import seal
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import machine_of
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
 
 JOB = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"ior": "-w -b 1m -t 1m"}}
 LIMITS = Limits()

@@ -7,8 +7,8 @@ import json
 from assistant_page import PAGE, renewed
 from documents import blocks
 
-from sim.assistant.questions import AboutARun
-from sim.cli.app import cli
+from xc40io.assistant.questions import AboutARun
+from xc40io.cli.app import cli
 
 
 def test_the_page_shows_what_is():

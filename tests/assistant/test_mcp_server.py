@@ -15,7 +15,7 @@ from documents import ROOT
 from mcp.shared.exceptions import MCPError
 from mcp_client import COMMAND, Served, served
 
-from sim import Scenario, ior_rows, simulate
+from xc40io import Scenario, ior_rows, simulate
 
 SMALL = {"ior": "-a POSIX -w -r -b 1m -t 1m", "nodes": 2, "ppn": 2}
 LONG = {"ior": "-a POSIX -w -r -b 4m -t 1m", "nodes": 4000, "ppn": 16}

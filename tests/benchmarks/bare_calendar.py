@@ -7,18 +7,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sim.compiler.core import prepare
-from sim.engine.calendar import (
+from xc40io.compiler.core import prepare
+from xc40io.engine.calendar import (
     Calendar,
     make_calendar,
     next_time,
     reschedule_next,
     schedule,
 )
-from sim.engine.compiled import entry
-from sim.engine.component import Component
-from sim.engine.pool import NoRowLeftError
-from sim.engine.types import Floats
+from xc40io.engine.compiled import entry
+from xc40io.engine.component import Component
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.types import Floats
 
 EVENTS = 10_000_000
 

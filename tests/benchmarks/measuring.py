@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 _CODE = """
 import json, resource, sys, time
-from sim.config.scenario import Scenario
-from sim.plane.counters import Stat
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.plane.counters import Stat
+from xc40io.run.simulate import simulate
 
 job = json.loads(sys.argv[1])
 tiny = {**job, "nodes": 1, "ppn": 1, "workload": {"ior": "-b 1m -t 1m"}}

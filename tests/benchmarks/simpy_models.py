@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 import simpy
 
-from sim.config.machine import load_machine
-from sim.run.fabric import fabric_of
-from topology import candidate_routes, place
+from xc40io.config.machine import load_machine
+from xc40io.run.fabric import fabric_of
+from xc40io.topology import candidate_routes, place
 
 MIB = 1 << 20
 

@@ -22,8 +22,8 @@ from measuring import Run, print_table, run_apart, theta
 from speed_history import fallen, keep, kept
 from yardsticks import NODES, PPN, STRIPES, Ratios, Yardsticks, compare, load
 
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -125,7 +125,7 @@ def chart(by: Yardsticks) -> Line:
 
 def command(words: str, **environment: str) -> float:
     """Return the processor seconds of a command line and of all that it starts."""
-    code = "from sim.cli import main; main()"
+    code = "from xc40io.cli import main; main()"
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-c", code, *words.split()],

@@ -13,10 +13,10 @@ from bare_calendar import EVENTS, bare_loop
 from measuring import print_table, theta
 from simpy_models import Work, lean_callbacks, process_per_rpc, theta_write
 
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 NODES, PPN, STRIPES = 256, 16, 48
 LEAN_MIB, PROCESS_MIB = 8, 2  # a rank

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import pytest
 from measuring import print_table, theta
 
-from sim.config.scenario import Scenario
-from sim.engine.types import Table
-from sim.plane.recorder import LOGS
-from sim.plane.stations import StationBook
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Table
+from xc40io.plane.recorder import LOGS
+from xc40io.plane.stations import StationBook
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 REPETITIONS = 7
 CASES = {

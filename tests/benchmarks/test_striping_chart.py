@@ -7,10 +7,10 @@ import time
 import pytest
 from measuring import print_table, theta
 
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import IorRow, reduce
-from sim.workloads.ior.parameters import Access
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import IorRow, reduce
+from xc40io.workloads.ior.parameters import Access
 
 COUNTS, SIZES = (1, 8, 16, 32, 48, 56), (1, 2, 4, 8, 16, 32)
 

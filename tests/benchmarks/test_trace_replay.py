@@ -18,8 +18,8 @@ ROWS, RANKS, NODES = 10_000_000, 256, 16
 
 _CODE = """
 import json, resource, sys, time
-from sim.config.scenario import Scenario, Workload
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario, Workload
+from xc40io.run.simulate import simulate
 
 began = time.perf_counter(), time.process_time()
 kernel = {"name": "replay", "trace": sys.argv[1]}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 Run = Callable[..., Result]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.cli import app
+from xc40io.cli import app
 
 WRONG = {
     "ior --nodes 5000 -- -w": "5000 is more than the 4392 compute nodes",
@@ -70,7 +70,7 @@ WRONG = {
     "ior --nodes 4 --set lustre.osts=many -- -w": "lustre.osts = 'many': should be a whole number",
     "ior --nodes 4 --set lustre.osts=9999999999999 -- -w": "less than or equal to 100000",
     "ior --nodes 4 --set lustre.osts=[1] -- -w": "lustre.osts = [1]: should be a whole number",
-    "ior --nodes 99999999999 -- -w": "'--nodes': '99999999999' is too large; right would be at most",
+    "ior --nodes 99999999999 -- -w": "'99999999999' is too large; right would be at most",
     "ior --rpcs-as-one 1000000000000 -- -w": "'--rpcs-as-one': '1000000000000' is too large",
     "ior --nodes 4 --io-threads 99999999999 -- -w": "right would be at most 2,147,483,647",
     "ior --nodes 4 --set network.kind=torus -- -w": "changes to theta: network.x is missing",
@@ -109,7 +109,7 @@ def test_an_interrupt_is_one_line_and_leaves_no_file(xc40io, tmp_path, monkeypat
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sim.cli.runs.printing.simulate", interrupt)
+    monkeypatch.setattr("xc40io.cli.runs.printing.simulate", interrupt)
     result = xc40io("ior", "--nodes", "2", "--", "-w", "-O", f"summaryFile={tmp_path}/s")
     assert result.exit_code == 130
     assert result.stderr.strip() == "xc40io: interrupted"
@@ -171,13 +171,13 @@ def test_what_is_no_file_is_named_as_what_it_is(xc40io, tmp_path, monkeypatch, l
 def test_control_c_at_the_start_is_one_line():
     """While modules are imported: the command says when it begins to import the first of ours."""
     code = (
-        "import sys, time, sim.cli\n"
+        "import sys, time, xc40io.cli\n"
         "class Slow:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == 'sim.cli.app':\n"
+        "        if name == 'xc40io.cli.app':\n"
         "            print('now', flush=True); time.sleep(20)\n"
         "sys.meta_path.insert(0, Slow())\n"
-        "sim.cli.main()"
+        "xc40io.cli.main()"
     )
     words = [sys.executable, "-c", code]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -191,7 +191,7 @@ def test_control_c_at_the_start_is_one_line():
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 def test_control_c_stops_a_long_run():
-    words = [sys.executable, "-c", "import sim.cli; sim.cli.main()"]
+    words = [sys.executable, "-c", "import xc40io.cli; xc40io.cli.main()"]
     words += ["ior", "--nodes", "512", "--", "-w", "-r", "-b", "1g", "-t", "1m"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         time.sleep(2.0)
@@ -204,7 +204,9 @@ def test_control_c_stops_a_long_run():
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 def test_a_reader_that_goes_away_is_no_error():
-    command = f"{sys.executable} -c 'import sim.cli; sim.cli.main()' machine theta | head -n 1"
+    command = (
+        f"{sys.executable} -c 'import xc40io.cli; xc40io.cli.main()' machine theta | head -n 1"
+    )
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("Theta")
     assert done.stderr == ""

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 from click.testing import Result as Outcome
 
-import sim
-from sim.cli import exports
-from sim.cli.exports import EXPORTS, Export, Takes, Wants, check_recorded, needs_recording
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.run.jobs import JobsResult, simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.cli import exports
+from xc40io.cli.exports import EXPORTS, Export, Takes, Wants, check_recorded, needs_recording
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.results.saved import load
+from xc40io.run.jobs import JobsResult, simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 Run = Callable[..., Outcome]
 
@@ -59,8 +59,8 @@ def test_what_writes_a_form_is_there() -> None:
 @pytest.mark.parametrize(
     ("option", "door", "words"),
     [
-        ("--darshan", "sim.workloads.darshan.log", r"Python 3\.11 or 3\.12"),
-        ("--tokio", "sim.results.exports.tokio", r"pip install 'xc40io\[tokio\]'"),
+        ("--darshan", "xc40io.workloads.darshan.log", r"Python 3\.11 or 3\.12"),
+        ("--tokio", "xc40io.results.exports.tokio", r"pip install 'xc40io\[tokio\]'"),
     ],
 )
 def test_a_library_that_is_not_there_is_told_before_the_run(
@@ -70,7 +70,7 @@ def test_a_library_that_is_not_there_is_told_before_the_run(
         raise AssertionError("it was run")
 
     monkeypatch.setattr(f"{door}.find_spec", lambda _: None)
-    monkeypatch.setattr("sim.cli.runs.printing.simulate", never)
+    monkeypatch.setattr("xc40io.cli.runs.printing.simulate", never)
     refused = xc40io(*IOR, option, str(tmp_path / "file"), *WRITE)
     assert refused.exit_code == 2
     assert re.fullmatch(rf"xc40io: {option}: .* not installed; .*{words}.*\n", refused.stderr)
@@ -81,9 +81,9 @@ def test_a_kept_recording_is_there_again(xc40io: Run, tmp_path: Path) -> None:
     kept = [str(tmp_path / name) for name in ("with", "without")]
     assert xc40io(*IOR, "--record", "--save", kept[0], *WRITE).exit_code == 0
     assert xc40io(*IOR, "--save", kept[1], *WRITE).exit_code == 0
-    recording = sim.load(kept[0]).recording
+    recording = load(kept[0]).recording
     assert (recording.calls["bytes"].sum(), len(recording.ranks)) == (2 << 20, 2)
-    assert sim.load(kept[1]).recording is None
+    assert load(kept[1]).recording is None
     assert xc40io("show", kept[0]).stdout.splitlines()[0].startswith("IOR")
 
 

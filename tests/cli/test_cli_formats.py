@@ -10,7 +10,7 @@ import yaml
 from click.testing import CliRunner
 from trace_checks import check_trace
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 JOBS = """\
 machine: theta

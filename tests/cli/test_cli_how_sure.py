@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 JOB = ("--nodes", "2", "--ppn", "2")
 IOR = ("--", "-a", "POSIX", "-F", "-w", "-e", "-b", "1m", "-t", "1m")

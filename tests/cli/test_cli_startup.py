@@ -8,9 +8,9 @@ from pathlib import Path
 
 import check_imports
 import pytest
-from check_imports import SELDOM, Imports
+from check_imports import PACKAGES, SELDOM, Imports
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -47,14 +47,14 @@ def as_command(arguments: list[str]) -> str:
     """Return code that does what a command does, and goes on."""
     return (
         f"import sys; sys.argv = ['xc40io', *{arguments!r}]\n"
-        "import sim.cli\n"
-        "try:\n    sim.cli.main()\nexcept SystemExit as end:\n    assert end.code == 0, end\n"
+        "import xc40io.cli\n"
+        "try:\n    xc40io.cli.main()\nexcept SystemExit as end:\n    assert end.code == 0, end\n"
     )
 
 
 def asked(*words: str) -> str:
     """Return code that asks the command line for something that it prints."""
-    code = "from click.testing import CliRunner; import sim.cli.app as app\n"
+    code = "from click.testing import CliRunner; import xc40io.cli.app as app\n"
     return code + f"CliRunner().invoke(app.cli, {words!r})"
 
 
@@ -69,29 +69,31 @@ def test_the_help_of_commands_imports_no_more_than_every_run():
 
 
 def test_what_help_imports_is_what_the_check_of_imports_takes_it_for():
-    ours = Imports(ROOT, ["sim", "topology", "validation"])
+    ours = Imports(PACKAGES)
     expected = ours.with_it(check_imports.START) & ours.modules.keys()
     assert loaded_after(asked("--help"), tuple(ours.modules)) == expected
 
 
 def test_a_command_is_imported_without_the_others():
-    ours = [name for name in Imports(ROOT, ["sim"]).modules if name.startswith("sim.cli.")]
+    ours = [name for name in Imports(PACKAGES).modules if name.startswith("xc40io.cli.")]
     loaded = loaded_after(asked("ior", "--help"), tuple(ours))
     shared = {"app", "exports", "face", "job_options", "options", "study_options"}
     runs = {"runs", "runs.behind_dash", "runs.what_ifs"}
-    assert loaded == {f"sim.cli.{name}" for name in shared | runs}
+    assert loaded == {f"xc40io.cli.{name}" for name in shared | runs}
 
 
 def test_importing_the_package_imports_nothing_heavy():
-    assert loaded_after("import sim; sim.__all__") == set()
+    assert loaded_after("import xc40io; xc40io.__all__") == set()
 
 
-def test_little_is_imported_before_an_interrupt_is_heard():
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import sim.cli; print(*sys.modules)"
+def test_little_is_imported_before_an_interrupt_is_heard(tmp_path: Path):
+    (tmp_path / "xc40io").symlink_to(ROOT / "sim")
+    path = f"sys.path.insert(0, {str(tmp_path)!r})"
+    code = f"import sys; {path}; import xc40io.cli; print(*sys.modules)"
     command = [sys.executable, "-S", "-c", code]  # without site, which may import anything
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert {name for name in loaded if name.startswith("sim")} == {"sim", "sim.cli"}
+    assert {name for name in loaded if name.startswith("xc40io")} == {"xc40io", "xc40io.cli"}
     assert not loaded & {"importlib", "typing", "re"}
 
 

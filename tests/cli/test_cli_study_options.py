@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from html_outline import Outline
 
-from sim.studies import store
+from xc40io.studies import store
 
 JOB = ("--nodes", "1", "--ppn", "2")
 WRITE = ("--", "-a", "POSIX", "-F", "-w", "-e", "-b", "1m", "-t", "1m")

@@ -40,7 +40,7 @@ def test_a_port_that_is_taken_is_told(xc40io):
 
 
 def test_without_panel_it_says_what_to_install(xc40io, monkeypatch):
-    monkeypatch.delitem(sys.modules, "sim.web.server", raising=False)
+    monkeypatch.delitem(sys.modules, "xc40io.web.server", raising=False)
     monkeypatch.setitem(sys.modules, "panel", None)
     answer = xc40io("web")
     assert answer.exit_code == 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import sim
-from sim import Machine, Scenario, ior_report, ior_rows, load_machine, load_scenario, simulate
+import xc40io
+from xc40io import Machine, Scenario, ior_report, ior_rows, load_machine, load_scenario, simulate
 
 
 def test_a_scenario_as_typed_runs():
@@ -44,12 +44,12 @@ def test_the_report_has_fixed_dates_and_the_job():
 
 
 def test_every_public_name_is_there():
-    for name in sim.__all__:
-        assert getattr(sim, name) is not None
-        assert name in dir(sim)
+    for name in xc40io.__all__:
+        assert getattr(xc40io, name) is not None
+        assert name in dir(xc40io)
     assert load_scenario("theta-headline").nodes == 256
 
 
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="telescope"):
-        _ = sim.telescope
+        _ = xc40io.telescope

@@ -15,29 +15,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from source_trees import copied, source
 
-import sim
-from sim.compiler import core
-from sim.compiler.core import NoCoreError, core_of, prepare
-from sim.compiler.processor import processor
-from sim.compiler.signature import layouts_of
-from sim.config.errors import InputError
-from sim.engine.compiled import NoCodeError, entry, is_compiling
-from sim.engine.component import Component
-from sim.engine.pool import NoRowLeftError, Pool, make_pool, take
-from sim.engine.types import Integers
-from sim.engine.user_cache import user_cache
-from sim.machine.loop import run
-from sim.run.simulate import compiled_core
+import xc40io
+from xc40io.compiler import core
+from xc40io.compiler.core import NoCoreError, core_of, prepare
+from xc40io.compiler.processor import processor
+from xc40io.compiler.signature import layouts_of
+from xc40io.config.errors import InputError
+from xc40io.engine.compiled import NoCodeError, entry, is_compiling
+from xc40io.engine.component import Component
+from xc40io.engine.pool import NoRowLeftError, Pool, make_pool, take
+from xc40io.engine.types import Integers
+from xc40io.engine.user_cache import user_cache
+from xc40io.machine.loop import run
+from xc40io.run.simulate import compiled_core
 
-ROOT = Path(sim.__file__).resolve().parents[1]
+ROOT = Path(xc40io.__file__).resolve().parents[1]
 compiled = pytest.mark.skipif(not is_compiling(), reason="nothing is compiled")
 
 TINY = """
 import json, sys
-from sim.config.scenario import Scenario, Workload
-from sim.config.striping import StripeRequest
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario, Workload
+from xc40io.config.striping import StripeRequest
+from xc40io.run.simulate import simulate
 
 scenario = Scenario(
     machine="theta",
@@ -97,10 +98,7 @@ def bits() -> str:
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """Return a copy of the sources that a test may change."""
-    for name in ("sim", "topology", "configs"):
-        ignored = shutil.ignore_patterns("__pycache__", "built")
-        shutil.copytree(ROOT / name, tmp_path / "checkout" / name, ignore=ignored)
-    return tmp_path / "checkout"
+    return copied(tmp_path / "checkout")
 
 
 @pytest.fixture
@@ -137,8 +135,8 @@ def test_another_checkout_of_the_same_sources_compiles_nothing(checkout: Path, b
 @compiled
 def test_a_comment_has_only_the_linker_work(checkout: Path, bits: str) -> None:
     compiled_core()
-    source = checkout / "sim/lustre/osc/rpcs.py"
-    source.write_text(source.read_text(encoding="utf-8") + "\n# so\n", encoding="utf-8")
+    rpcs = source(checkout, "sim/lustre/osc/rpcs.py")
+    rpcs.write_text(rpcs.read_text(encoding="utf-8") + "\n# so\n", encoding="utf-8")
     told = python(TINY, checkout)
     assert told.translated() == 0
     assert told.answer == bits
@@ -148,12 +146,12 @@ def test_a_comment_has_only_the_linker_work(checkout: Path, bits: str) -> None:
 def test_an_edit_of_a_function_has_it_alone_translated(
     checkout: Path, cache: Path, bits: str
 ) -> None:
-    source = checkout / "sim/plane/control.py"
-    text = source.read_text(encoding="utf-8")
+    control = source(checkout, "sim/plane/control.py")
+    text = control.read_text(encoding="utf-8")
     edited = f"program.limit = 0.0 * {time.time_ns()} + now + "  # as nobody has ever compiled it
     changed = text.replace("program.limit = now + ", edited)
     assert changed != text
-    source.write_text(changed, encoding="utf-8")
+    control.write_text(changed, encoding="utf-8")
     told = python(TINY, checkout, XDG_CACHE_HOME=str(cache))
     assert told.translated() == 1
     assert told.answer == bits
@@ -179,11 +177,11 @@ def test_a_damaged_core_is_made_anew(cache: Path, bits: str) -> None:
 def test_a_wheel_has_its_core(tmp_path: Path, bits: str) -> None:
     """Built, unpacked elsewhere, run with an empty cache, and where Numba cannot be imported."""
     compiled_core()
-    source, wheels, installed = (tmp_path / name for name in ("source", "wheels", "installed"))
+    sources, wheels, installed = (tmp_path / name for name in ("sources", "wheels", "installed"))
     ignored = shutil.ignore_patterns(".*", "tests", "build", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, source, ignore=ignored)
+    shutil.copytree(ROOT, sources, ignore=ignored)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index"]
-    command += ["--no-build-isolation", "--wheel-dir", str(wheels), str(source)]
+    command += ["--no-build-isolation", "--wheel-dir", str(wheels), str(sources)]
     subprocess.run(command, check=True, cwd=tmp_path)
     (wheel,) = wheels.iterdir()
     assert wheel.name.split("-")[2:4] == ["py3", "none"]
@@ -230,7 +228,7 @@ def test_an_entry_is_not_called_before_it_is_bound() -> None:
 
 @compiled
 def test_an_interrupt_is_told_in_one_line_and_what_is_translated_is_kept(tmp_path: Path) -> None:
-    code = "from sim.cli import main; main()"
+    code = "from xc40io.cli import main; main()"
     made = subprocess.Popen(
         [sys.executable, "-c", code, "compile"],
         env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
@@ -258,7 +256,7 @@ def test_a_core_that_cannot_be_made_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr("sim.compiler.core._BUILD", "raise SystemExit({path!r})")
+    monkeypatch.setattr("xc40io.compiler.core._BUILD", "raise SystemExit({path!r})")
     with pytest.raises(NoCoreError, match="could not be compiled; NUMBA_DISABLE_JIT=1"):
         prepare([never_bound], Bin(spare_things=make_pool(2)))
 
@@ -274,7 +272,7 @@ def test_a_kind_of_processors_that_there_is_not(monkeypatch: pytest.MonkeyPatch)
 
 @compiled
 def test_what_compile_prints_is_a_library_with_the_loop(tmp_path: Path) -> None:
-    code = "from sim.cli import main; main()"
+    code = "from xc40io.cli import main; main()"
     command = [sys.executable, "-c", code, "compile", "--into", str(tmp_path / "here")]
     done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT)
     copied = Path(done.stdout.strip())
@@ -283,7 +281,7 @@ def test_what_compile_prints_is_a_library_with_the_loop(tmp_path: Path) -> None:
 
 
 def test_nothing_is_compiled_where_that_is_switched_off() -> None:
-    code = "from sim.cli import main; main()"
+    code = "from xc40io.cli import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "compile"],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"},

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.compiler.functions import Keys, reached_from
-from sim.compiler.signature import layouts_of, signature_of
-from sim.engine.compiled import Entry
-from sim.engine.component import Component
-from sim.engine.types import Floats
+from xc40io.compiler.functions import Keys, reached_from
+from xc40io.compiler.signature import layouts_of, signature_of
+from xc40io.engine.compiled import Entry
+from xc40io.engine.component import Component
+from xc40io.engine.types import Floats
 
 
 class Box(Component):
@@ -24,7 +24,7 @@ class Box(Component):
 BOX = Box(size=3, weights=np.ones(3))
 
 SOURCE = '''
-from sim.engine.compiled import entry, inlined, njit, outlined
+from xc40io.engine.compiled import entry, inlined, njit, outlined
 
 FACTOR = 2
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sim.config.files import shipped
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.parts.compute_nodes import Nodes
-from sim.config.parts.interconnect import Dragonfly, Torus
-from sim.config.parts.lustre import Lnet, Lustre, Mds
-from sim.config.parts.mpi import Mpi
-from sim.config.parts.storage import Service, Ssd
+from xc40io.config.files import shipped
+from xc40io.config.machine import Machine, load_machine, read_machine
+from xc40io.config.parts.compute_nodes import Nodes
+from xc40io.config.parts.interconnect import Dragonfly, Torus
+from xc40io.config.parts.lustre import Lnet, Lustre, Mds
+from xc40io.config.parts.mpi import Mpi
+from xc40io.config.parts.storage import Service, Ssd
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs/adding-a-machine.md").read_text("utf-8")
 

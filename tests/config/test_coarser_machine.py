@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import coarser, load_machine
+from xc40io.config.errors import InputError
+from xc40io.config.machine import coarser, load_machine
 
 MIB = 1 << 20
 

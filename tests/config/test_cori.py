@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sim.config.machine import Machine, load_machine
-from sim.config.parts.interconnect import Dragonfly
-from sim.engine.page import PAGE
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.parts.interconnect import Dragonfly
+from xc40io.engine.page import PAGE
 
 
 @pytest.fixture(scope="module")

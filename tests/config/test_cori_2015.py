@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.machine import Machine, load_machine
+from xc40io.config.machine import Machine, load_machine
 
 DIFFERENT = {
     "nodes.count",

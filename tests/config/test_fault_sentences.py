@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.fault_forms import FORMS, KINDS
-from sim.config.faults import Fault, parse_fault
-from sim.config.parts.recovery import load_recovery
-from sim.config.scenario import Scenario
-from sim.config.scenario_text import dump_scenario
+from xc40io.config.fault_forms import FORMS, KINDS
+from xc40io.config.faults import Fault, parse_fault
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.scenario import Scenario
+from xc40io.config.scenario_text import dump_scenario
 
 times = st.floats(min_value=0.0, max_value=1e6).map(lambda time: round(time, 9))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated_calls import run_romio
 
-from sim.machine.filesystem import FileSet
+from xc40io.machine.filesystem import FileSet
 
 FOLDER = "/lus/theta"
 

@@ -8,8 +8,8 @@ import pytest
 from model_fields import fields_of
 from pydantic.fields import FieldInfo
 
-from sim.config.job_form import ASKED, CALLED, HELP, HINTS, JOB, in_scenario
-from sim.config.scenario import Placement, Scenario, Target
+from xc40io.config.job_form import ASKED, CALLED, HELP, HINTS, JOB, in_scenario
+from xc40io.config.scenario import Placement, Scenario, Target
 
 OF_THE_COMMAND_LINE = {"machine": "theta", "nodes": 256, "ppn": 16}
 """What a scenario has to say, and a command line need not."""

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario, NodeDraw, load_jobs
-from sim.config.scenario import Scenario, load_scenario
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario, NodeDraw, load_jobs
+from xc40io.config.scenario import Scenario, load_scenario
 
 FIRST = {"name": "first", "nodes": 2, "ppn": 4, "workload": {"ior": "-w"}}
 SECOND = {"name": "second", "nodes": 1, "ppn": 2, "workload": {"kernel": "adios"}}

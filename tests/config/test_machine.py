@@ -9,10 +9,10 @@ import pytest
 import yaml
 from refusals import refusal, refusal_of_value
 
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.parts.machine_changes import parse_changes
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.machine import Machine, load_machine, read_machine
+from xc40io.config.parts.machine_changes import parse_changes
 
 
 @pytest.fixture(scope="module")

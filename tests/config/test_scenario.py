@@ -7,11 +7,11 @@ import pytest
 import yaml
 from refusals import refusal
 
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.machine import load_machine
-from sim.config.scenario import Placement, Scenario, load_scenario, machine_of
-from sim.config.scenario_text import dump_scenario, resolved_yaml
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Placement, Scenario, load_scenario, machine_of
+from xc40io.config.scenario_text import dump_scenario, resolved_yaml
 
 SEVERAL_JOBS = {"theta-two-jobs", "theta-job-mix"}
 MINIMAL = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"ior": "-w -o 'my file'"}}

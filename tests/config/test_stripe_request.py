@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.striping import StripeRequest
+from xc40io.config.errors import InputError
+from xc40io.config.striping import StripeRequest
 
 
 @pytest.mark.parametrize("size", [1000, 65_537, -65_536, 1 << 32])

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from refusals import refusal_of_value
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine, load_machine
-from sim.config.parts.interconnect import Torus
-from sim.run.fabric import fabric_of
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.parts.interconnect import Torus
+from xc40io.run.fabric import fabric_of
 
 
 @pytest.fixture(scope="module")

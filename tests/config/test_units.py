@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from sim.config.errors import InputError
-from sim.config.units import (
+from xc40io.config.errors import InputError
+from xc40io.config.units import (
     H5BENCH_SIZES,
     H5BENCH_TIMES,
     IOR_SIZES,

@@ -8,6 +8,7 @@ import re
 from typing import Annotated, Literal
 
 import pytest
+from check_imports import PACKAGES, Imports
 from documents import ROOT, documents
 from model_fields import COMMENT, fields, fields_of, models, shown, takes
 from option_tables import COMMENT as OPTIONS
@@ -15,10 +16,10 @@ from option_tables import rows_of, table
 from pydantic import BaseModel, Field
 from sphinx.errors import ExtensionError
 
-import sim
-from sim.cli.app import cli
-from sim.config.machine import load_machine
-from sim.config.units import Rate, Size
+import xc40io
+from xc40io.cli.app import cli
+from xc40io.config.machine import load_machine
+from xc40io.config.units import Rate, Size
 
 REFERENCE = ROOT / "docs" / "reference"
 TABLES = [
@@ -27,8 +28,8 @@ TABLES = [
     for found in COMMENT.finditer(page.read_text(encoding="utf-8"))
 ]
 EXAMPLES = [
-    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for path in sorted((ROOT / "sim").rglob("*.py"))
+    name
+    for name, path in Imports(PACKAGES).modules.items()
     if re.search(r"^ *>>> ", path.read_text(encoding="utf-8"), re.MULTILINE)
 ]
 
@@ -92,7 +93,7 @@ def test_a_table_has_unit_bound_default_and_value() -> None:
         "at most 9 | *required*<br>`2.0` | Of `both`. |"
     )
     assert lines[4] == "| `kind` | `a` or `b` | none | Which. |"
-    assert "| 56<br>1 |" in fields(sim.Machine, (), load_machine("theta"))
+    assert "| 56<br>1 |" in fields(xc40io.Machine, (), load_machine("theta"))
 
 
 def test_a_list_and_a_mapping_say_what_is_in_them() -> None:
@@ -102,7 +103,7 @@ def test_a_list_and_a_mapping_say_what_is_in_them() -> None:
 
 def test_all_public_names_are_in_the_reference_of_python() -> None:
     text = (REFERENCE / "python-api.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"auto\w+:: sim\.(\w+)", text)) == set(sim.__all__)
+    assert set(re.findall(r"auto\w+:: xc40io\.(\w+)", text)) == set(xc40io.__all__)
 
 
 def test_each_command_is_in_a_guide() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from sim.config.machine import Machine
+from xc40io.config.machine import Machine
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "upgrading.md"
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.compiler.core import prepare
-from sim.engine.calendar import (
+from xc40io.compiler.core import prepare
+from xc40io.engine.calendar import (
     drop_next,
     next_index,
     next_time,
@@ -21,9 +21,9 @@ from sim.engine.calendar import (
     reschedule_next,
     schedule,
 )
-from sim.engine.compiled import entry, njit
-from sim.engine.component import Component
-from sim.engine.network import (
+from xc40io.engine.compiled import entry, njit
+from xc40io.engine.component import Component
+from xc40io.engine.network import (
     STATION,
     Network,
     begin_segment,
@@ -32,8 +32,8 @@ from sim.engine.network import (
     set_stations,
     travelling,
 )
-from sim.engine.pool import NoRowLeftError, give, take
-from sim.engine.types import Floats, Indices, Integers, Table, make_table
+from xc40io.engine.pool import NoRowLeftError, give, take
+from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
 
 STREAM = np.dtype(
     [

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.compiler.core import prepare
-from sim.engine.calendar import (
+from xc40io.compiler.core import prepare
+from xc40io.engine.calendar import (
     MAX_INDEX,
     Calendar,
     drop_next,
@@ -25,10 +25,10 @@ from sim.engine.calendar import (
     schedule,
     sees_farther,
 )
-from sim.engine.compiled import entry
-from sim.engine.component import Component
-from sim.engine.pool import NoRowLeftError
-from sim.engine.types import Floats, Integers
+from xc40io.engine.compiled import entry
+from xc40io.engine.component import Component
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.types import Floats, Integers
 
 Event = tuple[float, int, int]
 

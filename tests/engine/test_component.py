@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sim.engine.compiled import is_compiling, njit
-from sim.engine.component import Component
-from sim.engine.pool import FREE, NoRowLeftError, Pool, give, make_pool, reserve, take
-from sim.engine.types import Floats, Integers, Table, make_table
+from xc40io.engine.compiled import is_compiling, njit
+from xc40io.engine.component import Component
+from xc40io.engine.pool import FREE, NoRowLeftError, Pool, give, make_pool, reserve, take
+from xc40io.engine.types import Floats, Integers, Table, make_table
 
 THING = np.dtype([("length", "i8"), ("time", "f8")], align=True)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import simpy
 
-from sim.engine.environment import EmptySchedule, Environment
+from xc40io.engine.environment import EmptySchedule, Environment
 
 INFINITY = float("inf")
 Steps = Generator[simpy.Event, Any, None]

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.hashmap import discard, find, keys_with, make_map, pair_key, put
+from xc40io.engine.hashmap import discard, find, keys_with, make_map, pair_key, put
 
 pairs = st.tuples(st.integers(0, 40), st.integers(0, 3))
 

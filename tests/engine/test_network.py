@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.engine.network import (
+from xc40io.engine.network import (
     STATION,
     Network,
     begin_segment,
@@ -16,8 +16,8 @@ from sim.engine.network import (
     serve,
     set_stations,
 )
-from sim.engine.pool import FREE, Pool, enlarge_pool, give, make_pool, take
-from sim.engine.types import make_table
+from xc40io.engine.pool import FREE, Pool, enlarge_pool, give, make_pool, take
+from xc40io.engine.types import make_table
 
 BINS, WIDTH = 8, 0.5
 

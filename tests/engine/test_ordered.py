@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.ordered import (
+from xc40io.engine.ordered import (
     LEVELS,
     Ordered,
     enlarge_ordered,

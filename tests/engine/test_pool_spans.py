@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.pool import Spans
+from xc40io.engine.pool import Spans
 
 
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 6)), max_size=40))

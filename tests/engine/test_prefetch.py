@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import njit
-from sim.engine.prefetch import prefetch
-from sim.engine.types import CACHE_LINE, Floats, Table, make_table
+from xc40io.engine.compiled import njit
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.types import CACHE_LINE, Floats, Table, make_table
 
 LAYOUT = np.dtype([("number", "i8"), ("rest", "i8", 12)], align=True)
 

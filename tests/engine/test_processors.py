@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from sim.engine.processors import processors
+from xc40io.engine.processors import processors
 
 
 def test_as_many_as_python_is_told_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

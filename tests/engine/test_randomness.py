@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.randomness import stream
+from xc40io.engine.randomness import stream
 
 
 def draw(seed: int, *name: str | int) -> list[float]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from simpy_streams import Load, Station, run_by_rule, run_with_resources
 from streams import StationSpec, Streams, make_streams, run_streams
 
-from sim.compiler.processor import processor
-from sim.engine.compiled import is_compiling
+from xc40io.compiler.processor import processor
+from xc40io.engine.compiled import is_compiling
 
 TICK = 2.0**-12
 """Seconds. Rates are powers of two and all else a multiple of this: sums are exact, ties are ties.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sim.engine.user_cache import forget_old, is_there, written
+from xc40io.engine.user_cache import forget_old, is_there, written
 
 
 def test_only_a_file_is_there(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.findings.bottlenecks import PLURALS, Load, busiest, loads
-from sim.findings.waits import Wait
-from sim.plane.stations import StationKind
+from xc40io import Result, Scenario, simulate
+from xc40io.findings.bottlenecks import PLURALS, Load, busiest, loads
+from xc40io.findings.waits import Wait
+from xc40io.plane.stations import StationKind
 
 
 def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.findings import tracks
-from sim.findings.critical_path import CriticalPath, critical_path, critical_paths
+from xc40io import Result, Scenario, simulate
+from xc40io.findings import tracks
+from xc40io.findings.critical_path import CriticalPath, critical_path, critical_paths
 
 
 def run(ior: str, *, record: bool = True, **given: Any) -> Result:

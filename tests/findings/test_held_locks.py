@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim import Scenario, simulate
-from sim.findings.bottlenecks import Load, loads
-from sim.findings.held_locks import held, held_words
-from sim.findings.waits import Wait
+from xc40io import Scenario, simulate
+from xc40io.findings.bottlenecks import Load, loads
+from xc40io.findings.held_locks import held, held_words
+from xc40io.findings.waits import Wait
 
 
 def waits(**shares: float) -> list[Wait]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sim.findings.lustre_counts import WORDS, lustre_counts, lustre_lines
-from sim.plane.counters import Stat
+from xc40io.findings.lustre_counts import WORDS, lustre_counts, lustre_lines
+from xc40io.plane.counters import Stat
 
 STATS = {stat: 1_234_567 * (stat + 1) for stat in Stat}
 

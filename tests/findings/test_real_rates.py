@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.findings.real_rates import real_rates
-from sim.results.run_json import simulator_document
-from sim.results.run_text import format_run
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.trust.sureness import exactly
+from xc40io.config.scenario import Scenario
+from xc40io.findings.real_rates import real_rates
+from xc40io.results.run_json import simulator_document
+from xc40io.results.run_text import format_run
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.trust.sureness import exactly
 
 
 def run(**workload: object) -> Result:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.findings.trigger import Remedy, Trigger
-from sim.findings.triggers import triggers
+from xc40io import Result, Scenario, simulate
+from xc40io.findings.trigger import Remedy, Trigger
+from xc40io.findings.triggers import triggers
 
 
 def run(workload: dict[str, Any], **more: Any) -> Result:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim.findings.bottlenecks import Load
-from sim.findings.waits import ABOUT, AT_WORDS, BEHIND, WORDS, Wait
-from sim.plane.causes import DOING, FINEST, Cause
-from sim.plane.stations import StationKind
+from xc40io.findings.bottlenecks import Load
+from xc40io.findings.waits import ABOUT, AT_WORDS, BEHIND, WORDS, Wait
+from xc40io.plane.causes import DOING, FINEST, Cause
+from xc40io.plane.stations import StationKind
 
 
 def test_every_cause_has_its_record():

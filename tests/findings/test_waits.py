@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.findings.waits import doing, phase_doing, phase_waits, waits
-from sim.plane.causes import Cause
+from xc40io import Result, Scenario, simulate
+from xc40io.findings.waits import doing, phase_doing, phase_waits, waits
+from xc40io.plane.causes import Cause
 
 
 @pytest.fixture(scope="module")

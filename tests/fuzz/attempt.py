@@ -22,8 +22,8 @@ from typing import Any
 
 from click.testing import CliRunner
 
-from sim.cli.app import cli
-from sim.results.progress import ProgressBar
+from xc40io.cli.app import cli
+from xc40io.results.progress import ProgressBar
 
 PATIENCE = 20.0
 """Seconds of work after which an input that shows no progress counts as one without an end."""

@@ -22,8 +22,8 @@ from click.testing import CliRunner
 from hypothesis import strategies as st
 from mutation import edited_bytes, edited_words, edited_yaml, words
 
-from sim.cli.app import cli
-from sim.config.files import CONFIGS
+from xc40io.cli.app import cli
+from xc40io.config.files import CONFIGS
 
 Line = tuple[str, ...]
 

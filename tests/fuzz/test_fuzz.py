@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from mutation import edited_bytes, edited_words, edited_yaml
 from surfaces import LINES, SERVERS, SURFACES, samples
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 INPUTS = 10
 
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object) -> None:
         raise KeyError("nobody expects that")
 
-    monkeypatch.setattr("sim.cli.machines.load_machine", broken)
+    monkeypatch.setattr("xc40io.cli.machines.load_machine", broken)
     verdict = attempt(Input(("machine", "theta")), tmp_path)
     assert verdict.kind == "traceback"
     assert "nobody expects that" in verdict.detail
@@ -59,12 +59,12 @@ def test_what_is_wrong_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_words_that_are_not_for_users_are_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sim.config.errors import InputError
+    from xc40io.config.errors import InputError
 
     def unclear(*_: object) -> None:
         raise InputError("[Errno 2] it went wrong")
 
-    monkeypatch.setattr("sim.cli.machines.load_machine", unclear)
+    monkeypatch.setattr("xc40io.cli.machines.load_machine", unclear)
     assert attempt(Input(("machine", "theta")), tmp_path).kind == "unclear"
 
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.machine import load_machine
-from sim.config.parts.mpi import Mpi
-from sim.lustre.striping import Layout
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
-from sim.plane.batch import Batch
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.mpi import Mpi
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Communicator
+from xc40io.plane.batch import Batch
 
 
 class Call(NamedTuple):
@@ -25,7 +25,7 @@ class Call(NamedTuple):
 
 @dataclass(eq=False)
 class RecordedFile:
-    """Stands for :class:`sim.mpi.file.MpiFile`."""
+    """Stands for :class:`xc40io.mpi.file.MpiFile`."""
 
     communicator: Communicator
     calls: list[Call] = field(default_factory=list)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.libraries.adios_aggregate import Brigade, split
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.libraries.adios_aggregate import Brigade, split
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 
 class Play:

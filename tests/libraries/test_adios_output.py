@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.libraries.adios_output import Variables
+from xc40io.libraries.adios_output import Variables
 
 
 def test_an_index_is_as_large_as_that_of_adios_2() -> None:

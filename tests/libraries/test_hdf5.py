@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from recorded_file import Call, RecordedFile, empty_batch, mpi, of_rank, recorded_file
 
-from sim.config.errors import InputError
-from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
-from sim.libraries.hdf5_transfer import TransferProperties
-from sim.libraries.selections import Hyperslab, Memory
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.errors import InputError
+from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_transfer import TransferProperties
+from xc40io.libraries.selections import Hyperslab, Memory
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 INDEPENDENT = TransferProperties(collective=False)
 SMALL_READS = [(0, 8), (0, 16), (16, 80), (96, 512)]

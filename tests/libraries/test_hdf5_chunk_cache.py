@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated_calls import pieces, run_romio
 
-from sim.libraries.hdf5_chunk_cache import ChunkCache
+from xc40io.libraries.hdf5_chunk_cache import ChunkCache
 
 KIB = 1024
 

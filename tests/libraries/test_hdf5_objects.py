@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.libraries.hdf5_objects import (
+from xc40io.libraries.hdf5_objects import (
     BLOCK,
     ChunkIndex,
     FileSpace,
@@ -19,7 +19,7 @@ from sim.libraries.hdf5_objects import (
     allocate_chunks,
     tree_nodes,
 )
-from sim.libraries.selections import Storage
+from xc40io.libraries.selections import Storage
 
 
 @dataclass

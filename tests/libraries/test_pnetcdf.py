@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from recorded_file import RecordedFile, empty_batch, mpi, of_rank, recorded_file
 
-from sim.config.errors import InputError
-from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
-from sim.libraries.selections import Hyperslab
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.errors import InputError
+from xc40io.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
+from xc40io.libraries.selections import Hyperslab
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 MIB = 1 << 20
 

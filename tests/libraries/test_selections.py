@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.libraries.selections import (
+from xc40io.config.errors import InputError
+from xc40io.libraries.selections import (
     Hyperslab,
     Memory,
     Pieces,

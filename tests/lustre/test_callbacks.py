@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 TIME = 500e-6  # of a callback: long beside what a request takes at a server
 some = settings(max_examples=25)

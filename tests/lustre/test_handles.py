@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from small_plane import SmallPlane, Step
 
-from sim.plane.operations import Op
+from xc40io.plane.operations import Op
 
 RANKS = 8
 SOON = 1e-3

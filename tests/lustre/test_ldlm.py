@@ -10,11 +10,11 @@ from plans import Plan, plans
 from pools import rows_in_use
 from small_plane import KIB, PAGE, RPC, SmallPlane, Step
 
-from sim.engine.types import Table
-from sim.lustre.ldlm import LockState
-from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.engine.types import Table
+from xc40io.lustre.ldlm import LockState
+from xc40io.lustre.locks import MODE_PR, MODE_PW
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 some = settings(max_examples=60)
 anything = plans(Op.READ, Op.WRITE, Op.FSYNC, Op.STAT, Op.THINK)

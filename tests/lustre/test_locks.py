@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference_locks import Call, History, Lock, PlainLocks, Request, conflict, overlap, run_clients
 
-from sim.engine.page import PAGE
-from sim.engine.pool import give, take
-from sim.lustre.locks import (
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import give, take
+from xc40io.lustre.locks import (
     EOF,
     MODE_GROUP,
     MODE_PR,

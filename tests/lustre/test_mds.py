@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, OSTS, PAGE, RPC, Program, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 IN_TURN = [Op.OPEN, Op.CREATE, Op.UNLINK, Op.MKDIR]
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from plans import Plan, plans
 from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 some = settings(max_examples=60)
 anything = plans(Op.READ, Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)

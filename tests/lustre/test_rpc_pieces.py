@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim import Scenario, simulate
+from xc40io import Scenario, simulate
 
 
 def pieces_of(ior: str) -> np.ndarray:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import PAGE, SmallPlane, Step
 
-from sim.lustre.statahead import OFF, RUNNING, STOPPED
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.lustre.statahead import OFF, RUNNING, STOPPED
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 FILES = 100
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.lustre.striping import EOF, Allocator, Layout, StripeRequest, getstripe_text
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.lustre.striping import EOF, Allocator, Layout, StripeRequest, getstripe_text
 
 MIB = 1 << 20
 

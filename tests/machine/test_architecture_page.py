@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 import simpy
-from source_trees import copied, printed
+from source_trees import copied, printed, source
 
-from sim.config.scenario import load_scenario
-from sim.run.simulate import simulate
+from xc40io.config.scenario import load_scenario
+from xc40io.run.simulate import simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
@@ -29,8 +29,8 @@ WALK = PAGE.split("## One write", 1)[1].split("\n## ", 1)[0]
 TRACE = """
 import json, sys
 from pathlib import Path
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
 
 root, calls = str(Path.cwd()) + "/", []
 
@@ -48,9 +48,9 @@ print(json.dumps(calls))
 
 TWO_WRITES = """
 import json, sys
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.simulate import simulate
 
 result = simulate(Scenario.model_validate(json.loads(sys.argv[1])))
 osts = [station for station in result.stations() if station.kind == StationKind.OST]
@@ -62,9 +62,9 @@ print(json.dumps({
 
 ONE_WRITE = """
 import json, sys
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.simulate import simulate
 
 result = simulate(Scenario.model_validate(json.loads(sys.argv[1])))
 routers = [one.name for one in result.stations() if one.kind == StationKind.LNET and one.bytes]
@@ -76,8 +76,8 @@ print(json.dumps({
 
 SAID = """
 import sys
-from sim.config.errors import InputError
-from sim.config.faults import parse_fault
+from xc40io.config.errors import InputError
+from xc40io.config.faults import parse_fault
 
 print(parse_fault(sys.argv[1]))
 try:
@@ -190,10 +190,11 @@ def test_the_example_is_one_file_and_one_line(tree, tmp_path):
 
     module, line = blocks(COMPONENT)
     (file,) = re.findall(r"This is\s`(.*?)`:", COMPONENT)
-    (tree / file).write_text(module, encoding="utf-8")
-    tables = tree / "sim/machine/tables.py"
+    source(tree, file).write_text(module, encoding="utf-8")
+    tables = source(tree, "sim/machine/tables.py")
     name = line.split()[-1]
-    imported = f"from {file.removesuffix('.py').replace('/', '.')} import {name}\n"
+    home = file.removesuffix(".py").replace("/", ".").replace("sim.", "xc40io.", 1)
+    imported = f"from {home} import {name}\n"
     future = "from __future__ import annotations\n"
     text = tables.read_text(encoding="utf-8").replace(future, future + imported)
     tables.write_text(text + line, encoding="utf-8")
@@ -209,13 +210,13 @@ def test_the_example_of_a_fault_is_one_form_and_one_generator(tree, tmp_path):
     """A write with both routers, and one while router 0 is drained."""
     form, generator = blocks(FAULT)
     kind = form.split('"')[1]
-    forms = tree / "sim/config/fault_forms.py"
+    forms = source(tree, "sim/config/fault_forms.py")
     text = forms.read_text(encoding="utf-8").replace('"evicted"]', f'"evicted", "{kind}"]', 1)
     head = "FORMS: dict[Kind, tuple[Form, ...]] = {\n"
     assert head in text
     forms.write_text(text.replace(head, head + form), encoding="utf-8")
     (file,) = re.findall(r"at the end of `(.*?)`:", FAULT)
-    with (tree / file).open("a", encoding="utf-8") as module:
+    with source(tree, file).open("a", encoding="utf-8") as module:
         module.write("\n\n" + generator)
 
     scenario = SMALL | {"workload": {"ior": "-w -e -F -b 4m -t 1m"}}

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.fault_forms import FORMS
-from sim.config.jobs import JobsScenario
-from sim.config.parts.recovery import load_recovery
-from sim.config.scenario import Scenario
-from sim.plane.causes import Cause
-from sim.plane.fault_course import PROCESSES
-from sim.plane.stations import StationKind
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.fault_forms import FORMS
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.scenario import Scenario
+from xc40io.plane.causes import Cause
+from xc40io.plane.fault_course import PROCESSES
+from xc40io.plane.stations import StationKind
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 MOVED = 16 * (32 << 20)
 

@@ -18,16 +18,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from small_plane import PAGE, RPC, SmallPlane, Step
 
-from sim.config.scenario import Scenario
-from sim.engine.pool import EVENTS_A_LOOK, FREE, NoRowLeftError
-from sim.lustre.locks import Locks
-from sim.machine.plane import Plane
-from sim.node.page_cache import PageCache
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
-from sim.results.programs.ior_report import ior_outcome
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.engine.pool import EVENTS_A_LOOK, FREE, NoRowLeftError
+from xc40io.lustre.locks import Locks
+from xc40io.machine.plane import Plane
+from xc40io.node.page_cache import PageCache
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
+from xc40io.results.programs.ior_report import ior_outcome
+from xc40io.run.simulate import simulate
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -166,7 +166,7 @@ COMMANDS = {
 @pytest.mark.parametrize(("command", "moved"), COMMANDS.values(), ids=COMMANDS)
 def test_a_command_ends_and_says_what_it_moved(command: str, moved: str) -> None:
     """In a process of its own: whose tables overrun may never end, or tear down its process."""
-    run = [sys.executable, "-c", "from sim.cli.app import cli; cli()", *command.split()]
+    run = [sys.executable, "-c", "from xc40io.cli.app import cli; cli()", *command.split()]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert moved in done.stdout

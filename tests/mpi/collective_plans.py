@@ -12,14 +12,14 @@ import numpy as np
 from hypothesis import strategies as st
 from open_files import NUMBER, THETA, random_accesses
 
-from sim.lustre.striping import Layout
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.domains import CollectiveFile
-from sim.mpi.hints import Hints, Switch
-from sim.mpi.stats import AccessCounts
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.domains import CollectiveFile
+from xc40io.mpi.hints import Hints, Switch
+from xc40io.mpi.stats import AccessCounts
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 RANKS = 8
 EVERYONE, INNER = 3, 4
@@ -72,7 +72,7 @@ def files_and_accesses(**hints: Any) -> st.SearchStrategy[tuple[CollectiveFile, 
 
 
 class Transfer(NamedTuple):
-    """What goes from node to node for an exchange; see ``sim.plane.batch.Transfers``."""
+    """What goes from node to node for an exchange; see ``xc40io.plane.batch.Transfers``."""
 
     source: int
     target: int

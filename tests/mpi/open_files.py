@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from sim.config.machine import load_machine
-from sim.lustre.striping import Layout
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.domains import CollectiveFile
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import Hints
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
+from xc40io.config.machine import load_machine
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.domains import CollectiveFile
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.hints import Hints
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
 
 THETA = load_machine("theta")
 NUMBER = 5

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_files import of_pieces
 
-from sim.mpi.accesses import Runs, runs_of
+from xc40io.mpi.accesses import Runs, runs_of
 
 
 def unrolled(runs: Runs) -> list[tuple[int, int, int]]:

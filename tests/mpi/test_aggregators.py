@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.engine.types import Indices
-from sim.lustre.striping import Layout
-from sim.mpi.aggregators import choose_aggregators, fit_to_stripes
-from sim.mpi.communicator import host_name
-from sim.mpi.hints import Hints
-from sim.mpi.known_hints import EVERYBODY, parse_config_list
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Indices
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.aggregators import choose_aggregators, fit_to_stripes
+from xc40io.mpi.communicator import host_name
+from xc40io.mpi.hints import Hints
+from xc40io.mpi.known_hints import EVERYBODY, parse_config_list
 
 
 def blocks(nodes: int, ranks: int) -> Indices:

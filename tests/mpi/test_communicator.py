@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.machine import load_machine
-from sim.mpi.communicator import Collectives, Communicator
+from xc40io.config.machine import load_machine
+from xc40io.mpi.communicator import Collectives, Communicator
 
 WORLD = Communicator(
     np.array([7, 5, 3, 1]),

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from open_files import of_pieces
 
-from sim.lustre.striping import Layout
-from sim.mpi.domains import (
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.domains import (
     StripedDomains,
     cut,
     even_domains,

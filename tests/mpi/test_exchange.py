@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 MIB = 1 << 20
 

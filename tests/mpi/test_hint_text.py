@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.mpi.hint_text import (
+from xc40io.config.errors import InputError
+from xc40io.mpi.hint_text import (
     Layer,
     read_ior_hints,
     read_patterns,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine, load_machine
-from sim.config.striping import StripeRequest
-from sim.mpi.hint_text import Layer
-from sim.mpi.hints import Hints, InForce, Switch, resolve
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine, load_machine
+from xc40io.config.striping import StripeRequest
+from xc40io.mpi.hint_text import Layer
+from xc40io.mpi.hints import Hints, InForce, Switch, resolve
 
 THETA = load_machine("theta")
 ROMIO = THETA.with_changes({"mpi.library": "romio"})

@@ -16,9 +16,9 @@ from open_files import (
     target,
 )
 
-from sim.mpi.independent import joined, read_sieved, sieve_windows, write_sieved
-from sim.mpi.stats import AccessCounts, Timer
-from sim.plane.operations import Op
+from xc40io.mpi.independent import joined, read_sieved, sieve_windows, write_sieved
+from xc40io.mpi.stats import AccessCounts, Timer
+from xc40io.plane.operations import Op
 
 
 def windows_by_hand(pieces, size, aligned):

@@ -19,9 +19,9 @@ from collective_plans import (
 from hypothesis import given
 from open_files import of_pieces
 
-from sim.mpi import intranode, twophase
-from sim.mpi.stats import Timer
-from sim.plane.operations import Op
+from xc40io.mpi import intranode, twophase
+from xc40io.mpi.stats import Timer
+from xc40io.plane.operations import Op
 
 
 def local_aggregators(target):

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.mpi.communicator import host_name
-from sim.mpi.known_hints import (
+from xc40io.config.errors import InputError
+from xc40io.mpi.communicator import host_name
+from xc40io.mpi.known_hints import (
     EVERYBODY,
     Displays,
     HostLimit,

@@ -17,12 +17,12 @@ from open_files import (
     random_accesses,
 )
 
-from sim.engine.types import make_table
-from sim.mpi.file import PREALLOCATION_PIECE, is_interleaved
-from sim.mpi.hints import Switch
-from sim.mpi.stats import Timer
-from sim.plane.files import FILE
-from sim.plane.operations import Op
+from xc40io.engine.types import make_table
+from xc40io.mpi.file import PREALLOCATION_PIECE, is_interleaved
+from xc40io.mpi.hints import Switch
+from xc40io.mpi.stats import Timer
+from xc40io.plane.files import FILE
+from xc40io.plane.operations import Op
 
 CONTIGUOUS = of_pieces([(rank, 100 * rank, 100) for rank in range(8)])
 INTERLEAVED = of_pieces([(rank, 80 * i + 10 * rank, 10) for rank in range(8) for i in range(5)])

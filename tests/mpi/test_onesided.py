@@ -22,10 +22,10 @@ from collective_plans import (
 from hypothesis import assume, given
 from open_files import of_pieces
 
-from sim.config.errors import InputError
-from sim.mpi.onesided import write_all
-from sim.mpi.stats import Timer
-from sim.plane.operations import Op
+from xc40io.config.errors import InputError
+from xc40io.mpi.onesided import write_all
+from xc40io.mpi.stats import Timer
+from xc40io.plane.operations import Op
 
 
 def possible(target):

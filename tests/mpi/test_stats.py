@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.lustre.striping import Layout
-from sim.mpi.stats import DirectionCounts
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.stats import DirectionCounts
 
 
 @pytest.mark.parametrize(

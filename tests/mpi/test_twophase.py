@@ -25,11 +25,11 @@ from collective_plans import (
 from hypothesis import given
 from open_files import of_pieces
 
-from sim.mpi.hints import Switch
-from sim.mpi.onesided import write_all as one_sided_write_all
-from sim.mpi.stats import Timer
-from sim.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
-from sim.plane.operations import Op
+from xc40io.mpi.hints import Switch
+from xc40io.mpi.onesided import write_all as one_sided_write_all
+from xc40io.mpi.stats import Timer
+from xc40io.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
+from xc40io.plane.operations import Op
 
 
 def window_by_hand(target, given_, stripe):

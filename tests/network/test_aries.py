@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.network import STATION, make_network
-from sim.engine.types import make_table
-from sim.network.aries import choose_route
+from xc40io.engine.network import STATION, make_network
+from xc40io.engine.types import make_table
+from xc40io.network.aries import choose_route
 
 NOW = 10.0
 MINIMAL = 2

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.parts.recovery import load_recovery
-from sim.config.scenario import Scenario, machine_of
-from sim.plane.stations import StationKind
-from sim.run.fabric import fabric_of
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.plane.stations import StationKind
+from xc40io.run.fabric import fabric_of
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 MOVED = 16 * (32 << 20)
 QUICK = {"lustre.ost_write_latency": 0.0, "lustre.ost_write_rate": 3e11, "lustre.oss_rate": 6e11}

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.network import STATION, Network, make_network, set_stations
-from sim.engine.page import PAGE
-from sim.engine.types import Floats, make_table
-from sim.node.cores import copy, list_handover, rank_cores
+from xc40io.engine.network import STATION, Network, make_network, set_stations
+from xc40io.engine.page import PAGE
+from xc40io.engine.types import Floats, make_table
+from xc40io.node.cores import copy, list_handover, rank_cores
 
 nodes = st.integers(1, 5)
 per_node = st.integers(1, 300)

@@ -11,13 +11,13 @@ from plans import Plan, disjoint_writes, plans
 from pools import rows_in_use
 from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.engine.pool import Pool
-from sim.engine.types import Indices
-from sim.lustre.ldlm import LockState
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.engine.pool import Pool
+from xc40io.engine.types import Indices
+from xc40io.lustre.ldlm import LockState
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 some = settings(max_examples=60)
 writes = plans(Op.WRITE, Op.WRITE, Op.FSYNC, Op.THINK)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
 
 EACH = 1e-3
 """Seconds of a call in these tests: far more than a page takes."""

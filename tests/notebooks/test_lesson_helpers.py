@@ -6,11 +6,11 @@ import lesson
 import pytest
 from matplotlib.figure import Figure
 
-import sim
+import xc40io
 
 
 @pytest.fixture(scope="module")
-def result() -> sim.Result:
+def result() -> xc40io.Result:
     return lesson.run("-w -r -C -e -b 1m -t 256k", nodes=2, ppn=1, striping={"count": 2})
 
 
@@ -26,14 +26,14 @@ def ticks(figure: Figure, axis: str) -> list[str]:
     return [label.get_text() for label in found]
 
 
-def test_times_and_speeds_are_those_that_ior_prints(result: sim.Result) -> None:
-    for row in sim.ior_rows(result):
+def test_times_and_speeds_are_those_that_ior_prints(result: xc40io.Result) -> None:
+    for row in xc40io.ior_rows(result):
         phase = row.access.value
         assert lesson.seconds(result, phase) == pytest.approx(row.total)
         assert lesson.speed(result, phase) == pytest.approx(2 * 2**20 / row.total / 1e9)
 
 
-def test_the_machine_is_theta_unless_another_one_is_named(result: sim.Result) -> None:
+def test_the_machine_is_theta_unless_another_one_is_named(result: xc40io.Result) -> None:
     assert result.scenario.machine == "theta"
     other = lesson.run("-w -b 1m -t 1m", nodes=1, ppn=1, machine="cori-knl", record=True)
     assert other.scenario.machine == "cori-knl"
@@ -41,7 +41,7 @@ def test_the_machine_is_theta_unless_another_one_is_named(result: sim.Result) ->
 
 
 def test_waits_are_printed_longest_first(
-    result: sim.Result, capsys: pytest.CaptureFixture[str]
+    result: xc40io.Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lesson.why(result, most=3)
     shares = [float(line.split(" %")[0]) for line in capsys.readouterr().out.splitlines()]
@@ -62,7 +62,7 @@ def test_a_published_row_stands_beside_the_simulated_number_with_its_source(
 
 
 def test_a_picture_is_shown_by_its_name_and_others_are_told(
-    result: sim.Result, shown: list[Figure]
+    result: xc40io.Result, shown: list[Figure]
 ) -> None:
     lesson.picture(result, "bandwidth")
     assert [figure.texts[0].get_text() for figure in shown] == [

@@ -22,7 +22,7 @@ from run_notebooks import (
     words,
 )
 
-from validation.target import load_targets
+from xc40io.validation.target import load_targets
 
 LESSONS = sorted(FOLDER.glob("lesson_*.ipynb"))
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.types import make_table
-from sim.plane.files import (
+from xc40io.engine.types import make_table
+from xc40io.plane.files import (
     FILE,
     OBJECT,
     Files,

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.types import Table, make_table
-from sim.plane.operations import OPERATION, Op, keep_operations
-from sim.plane.programs import PROGRAM
+from xc40io.engine.types import Table, make_table
+from xc40io.plane.operations import OPERATION, Op, keep_operations
+from xc40io.plane.programs import PROGRAM
 
 
 class Progress(NamedTuple):

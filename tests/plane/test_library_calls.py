@@ -10,12 +10,12 @@ from digests import IOR, scenarios
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.plane.batch import Batch
-from sim.plane.library_calls import ALONE, OWN, LibraryCall, LibraryOp, Pieces
-from sim.plane.operations import Op
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.plane.batch import Batch
+from xc40io.plane.library_calls import ALONE, OWN, LibraryCall, LibraryOp, Pieces
+from xc40io.plane.operations import Op
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 PROGRAMS = np.array([40, 50, 60, 70])
 

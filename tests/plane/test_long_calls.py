@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.engine.page import MOST_A_CALL
-from sim.plane.batch import Batch
-from sim.plane.long_calls import calls_for, cut_long_calls
-from sim.plane.operations import Op, Operations
+from xc40io.engine.page import MOST_A_CALL
+from xc40io.plane.batch import Batch
+from xc40io.plane.long_calls import calls_for, cut_long_calls
+from xc40io.plane.operations import Op, Operations
 
 KINDS = st.sampled_from([Op.READ, Op.WRITE])
 LENGTHS = st.one_of(

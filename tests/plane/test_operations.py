@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sim.plane.batch import Batch, most_at_once, refer_from
-from sim.plane.operations import (
+from xc40io.plane.batch import Batch, most_at_once, refer_from
+from xc40io.plane.operations import (
     COLUMNS,
     OPERATION,
     Op,

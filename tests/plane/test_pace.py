@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.plane.causes import Cause
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.plane.causes import Cause
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 ADIOS = {"name": "adios", "method": "POSIX", "steps": 2, "size": "1 MB", "compute": "1 s"}
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from plans import Plan, plans
 from small_plane import RPC, SmallPlane, Step
 
-from sim.plane import recorder
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.recorder import LOGS, Records
+from xc40io.plane import recorder
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import LOGS, Records
 
 some = settings(max_examples=40)
 anything = plans(Op.READ, Op.WRITE, Op.FSYNC, Op.STAT, Op.THINK, Op.OPEN)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from sim.engine.calendar import KIND_BITS
-from sim.engine.component import Component
-from sim.plane import registry
-from sim.plane.files import Backend
-from sim.plane.operations import Op
-from sim.plane.registry import Handler, on_event, on_message, performs
+from xc40io.engine.calendar import KIND_BITS
+from xc40io.engine.component import Component
+from xc40io.plane import registry
+from xc40io.plane.files import Backend
+from xc40io.plane.operations import Op
+from xc40io.plane.registry import Handler, on_event, on_message, performs
 
 
 class Thing(Component):

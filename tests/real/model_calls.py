@@ -12,10 +12,10 @@ import numpy as np
 from case_table import MOUNT, Case
 from recordings import Calls, Refused, Row
 
-import sim
-from sim.config.errors import InputError
-from sim.plane.operations import Op
-from sim.workloads.ior import library_backends
+import xc40io
+from xc40io.config.errors import InputError
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior import library_backends
 
 CALLS = {
     Op.READ: "read",
@@ -42,9 +42,9 @@ PLACED = DATA | {"truncate"}
 def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
     """Simulate a case and return what its ranks called."""
     try:
-        scenario = sim.Scenario(**case.scenario(folder))
+        scenario = xc40io.Scenario(**case.scenario(folder))
         with _installed_release():
-            result = sim.simulate(scenario, record=True)
+            result = xc40io.simulate(scenario, record=True)
     except InputError as error:
         return Refused(str(error))
     recording = result.recording

@@ -16,7 +16,7 @@ from exceptions import Excepted
 from recordings import Refused, load
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from validation.shared_blocks import with_blocks
+from xc40io.validation.shared_blocks import with_blocks
 
 PAGE = Path(__file__).parents[2] / "docs/real-programs.md"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim import JobsResult, Result, Scenario, simulate, simulate_jobs
-from sim.config.jobs import JobsScenario
-from sim.results.exports.html_file import page_of
-from sim.telling.answer import Answer
+from xc40io import JobsResult, Result, Scenario, simulate, simulate_jobs
+from xc40io.config.jobs import JobsScenario
+from xc40io.results.exports.html_file import page_of
+from xc40io.telling.answer import Answer
 
 IOR = {"ior": "-w -r -C -e -b 4m -t 1m -i 2"}
 STRIPING = {"count": 4, "size": "1m"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from recorded_runs import recorded, recording_of_run
 
-from sim import Scenario, simulate
-from sim.findings.file_uses import file_uses
-from sim.plane.operations import Op
-from sim.results.file_stats import SHOWN, file_stats_document, file_stats_lines
+from xc40io import Scenario, simulate
+from xc40io.findings.file_uses import file_uses
+from xc40io.plane.operations import Op
+from xc40io.results.file_stats import SHOWN, file_stats_document, file_stats_lines
 
 
 @pytest.mark.parametrize("way", [Op.READ, Op.WRITE])

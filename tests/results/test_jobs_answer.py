@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.results.jobs_answer import node_text
-from sim.run.jobs import JobPhase
-from topology import parse_node_list
+from xc40io.results.jobs_answer import node_text
+from xc40io.run.jobs import JobPhase
+from xc40io.topology import parse_node_list
 
 
 @given(st.lists(st.integers(0, 60), min_size=1, unique=True))

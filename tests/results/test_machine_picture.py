@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 import matplotlib
 
-from sim.config.machine import load_machine
-from sim.results.machine_picture import draw_machine
-from sim.run.fabric import fabric_of
+from xc40io.config.machine import load_machine
+from xc40io.results.machine_picture import draw_machine
+from xc40io.run.fabric import fabric_of
 
 
 def words_of(name: str, folder: Path, changes: Mapping[str, float] = MappingProxyType({})) -> str:

@@ -16,7 +16,7 @@ from page_checks import (
     unreachable_by_keyboard,
 )
 
-from sim.telling.answer import (
+from xc40io.telling.answer import (
     Answer,
     Card,
     Fold,
@@ -25,7 +25,7 @@ from sim.telling.answer import (
     Section,
     plain_table,
 )
-from sim.telling.html import write_page
+from xc40io.telling.html import write_page
 
 pytestmark = pytest.mark.skipif(
     chromium() is None,

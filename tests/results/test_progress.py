@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sim.results import progress
+from xc40io.results import progress
 
 
 class Terminal(io.StringIO):

@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from sim import JobsResult, Result, load, simulate, simulate_jobs
-from sim.config.asked_workload import Workload
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.config.scenario import load_scenario
-from sim.config.units import parse_rate
-from sim.findings.critical_path import critical_paths
-from sim.findings.waits import waits
-from sim.results.exports.html_file import page_of, write
-from sim.results.pictures.album import pictures_of
-from sim.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
-from sim.telling.cells import written
-from sim.telling.drawing import drawn
-from sim.telling.html import render
-from sim.workloads.job_results import Trouble
+from xc40io import JobsResult, Result, load, simulate, simulate_jobs
+from xc40io.config.asked_workload import Workload
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import load_scenario
+from xc40io.config.units import parse_rate
+from xc40io.findings.critical_path import critical_paths
+from xc40io.findings.waits import waits
+from xc40io.results.exports.html_file import page_of, write
+from xc40io.results.pictures.album import pictures_of
+from xc40io.telling.answer import Answer, Block, Fold, Listing, Picture, Points, Section, Table
+from xc40io.telling.cells import written
+from xc40io.telling.drawing import drawn
+from xc40io.telling.html import render
+from xc40io.workloads.job_results import Trouble
 
 
 def parts_of(page: Answer) -> Iterator[Block]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import sim
-from sim.config.errors import InputError
-from sim.results.programs.forms import output_of
-from sim.results.saved import load_saved
+import xc40io
+from xc40io.config.errors import InputError
+from xc40io.results.programs.forms import output_of
+from xc40io.results.saved import load_saved
 
 BEFORE = Path(__file__).with_name("saved_before_round_time.xc40io")
 """``ior --nodes 1 --ppn 1 --stripe-count 1 --save FILE -- -w -r -b 1m -t 1m``, before a machine had
@@ -31,37 +31,37 @@ LATER = {
 
 def known_after(code: str) -> set[str]:
     """Return the names of the classes that a fresh Python knows to be kept after some code."""
-    code += "\nfrom sim.config.kept import KEPT\nprint(*KEPT)"
+    code += "\nfrom xc40io.config.kept import KEPT\nprint(*KEPT)"
     command = [sys.executable, "-c", code]
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
 def test_a_reader_knows_every_class_that_is_kept():
     everything = (
-        "import pkgutil, sim\n"
-        "for module in pkgutil.walk_packages(sim.__path__, 'sim.'):\n"
-        "    if not module.name.startswith(('sim.web', 'sim.cli')):\n"
+        "import pkgutil, xc40io\n"
+        "for module in pkgutil.walk_packages(xc40io.__path__, 'xc40io.'):\n"
+        "    if not module.name.startswith(('xc40io.web', 'xc40io.cli')):\n"
         "        __import__(module.name)\n"
     )
-    known = known_after("import sim.results.saved")
+    known = known_after("import xc40io.results.saved")
     assert known == known_after(everything)
     assert {"IorOutcome", "JobsResult", "Machine", "ReplayReport", "Result", "Saved"} <= known
 
 
 def test_a_result_of_an_older_version_is_told_as_then():
-    result = sim.load(BEFORE)
-    (write, _read) = sim.ior_rows(result)
+    result = xc40io.load(BEFORE)
+    (write, _read) = xc40io.ior_rows(result)
     assert f"{write.bandwidth / 2**20:.2f}" == "191.02"
     assert "191.02" in str(output_of(result).answer)
 
 
 def test_a_machine_of_an_older_version_does_what_it_did(tmp_path: Path):
-    result = sim.load(BEFORE)
+    result = xc40io.load(BEFORE)
     values = result.machine.values()
     assert {path: values[path] for path in LATER} == LATER
     assert result.machine.mpi.rank_rate is None
     result.save(tmp_path / "again")
-    assert sim.load(tmp_path / "again").machine == result.machine
+    assert xc40io.load(tmp_path / "again").machine == result.machine
 
 
 def rewritten(path: Path, change: Any) -> Path:

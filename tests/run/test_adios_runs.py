@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.catalogue import workload_of
-from sim.workloads.job_results import Row
-from sim.workloads.kernels.adios import AdiosKernel
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.job_results import Row
+from xc40io.workloads.kernels.adios import AdiosKernel
 
 NODES, PPN, STEPS = 64, 2, 2
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import Result, Scenario, simulate
-from sim.findings.waits import phase_waits, waits
-from sim.plane.causes import DOING, FINEST, TAKEN_APART, Cause
+from xc40io import Result, Scenario, simulate
+from xc40io.findings.waits import phase_waits, waits
+from xc40io.plane.causes import DOING, FINEST, TAKEN_APART, Cause
 
 OWN_FILES = "-F -w -e -b 64m -t 8m"
 STRIDED = "-w -b 256k -t 256k -s 16"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from theta_runs import rows, run, scenario
 
-from sim.config.errors import InputError
-from sim.config.scenario import Background, machine_of
-from sim.lustre.server.background import background_of
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Background, machine_of
+from xc40io.lustre.server.background import background_of
+from xc40io.run.simulate import simulate
 
 TYPICAL = {"lustre__other_reads": "20 GB/s", "lustre__other_writes": "40 GB/s"}
 

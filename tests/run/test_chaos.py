@@ -28,12 +28,12 @@ from invariants import (
     waits_are_accounted_for,
 )
 
-from sim.compiler.processor import processor
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario, parse_jobs
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.compiler.processor import processor
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario, parse_jobs
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 EXAMPLES = int(os.environ.get("XC40IO_SOAK", "50"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from theta_runs import scenario
 
-from sim.config.errors import InputError
-from sim.config.scenario import Cores
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Cores
+from xc40io.run.simulate import simulate
 
 REFUSED = {
     "-w -a HDF5 -O savePerOpDataCSV=x": "savePerOpDataCSV with -a HDF5",

@@ -10,11 +10,11 @@ from functools import cache
 import pytest
 from theta_runs import MIB, kept, rows, scenario
 
-from sim.config.scenario import Scenario
-from sim.mpi.stats import MpiRecord, Timer
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.mpi.stats import MpiRecord, Timer
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 GROUP = "cray_cb_write_lock_mode=1:romio_no_indep_rw=true"
 OPENING = 48

@@ -8,19 +8,19 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sim.config.scenario import Scenario, machine_of
-from sim.config.striping import StripeRequest
-from sim.engine.page import PAGE
-from sim.mpi.accesses import Accesses
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import resolve
-from sim.plane.batch import Batch
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.run.built_machine import build_machine
-from sim.run.submission import Submission
-from sim.workloads.catalogue import workload_of
-from sim.workloads.job import Job
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.striping import StripeRequest
+from xc40io.engine.page import PAGE
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.hints import resolve
+from xc40io.plane.batch import Batch
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.run.built_machine import build_machine
+from xc40io.run.submission import Submission
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.job import Job
 
 KIB = 1 << 10
 STRIPE = 64 * KIB

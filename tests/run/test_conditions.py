@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from theta_runs import rows, scenario
 
-from sim.config.scenario import machine_of
-from sim.lustre.server.disks import byte_seconds
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import machine_of
+from xc40io.lustre.server.disks import byte_seconds
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 OWN_FILES = "-F -w -e -b 8m -t 1m -i 4"
 SHARED = "-w -e -b 256k -t 256k -s 4 -i 4"

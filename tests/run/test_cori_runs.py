@@ -9,12 +9,12 @@ from functools import cache
 
 import pytest
 
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.results.programs.ior_report import ior_outcome
-from sim.run.fabric import fabric_of
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import reduce
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.results.programs.ior_report import ior_outcome
+from xc40io.run.fabric import fabric_of
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import reduce
 
 MIB = 1 << 20
 MACHINES = ("cori-knl", "cori-haswell")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from theta_runs import scenario
 
-from sim.config.scenario import machine_of
-from sim.run.placement import crowded
+from xc40io.config.scenario import machine_of
+from xc40io.run.placement import crowded
 
 
 @pytest.mark.parametrize(("ppn", "system", "shared"), [(64, 0, 0), (65, 0, 64), (64, 4, 60)])

@@ -8,11 +8,11 @@ from multiprocessing import get_context
 
 from theta_runs import scenario
 
-from sim.config.scenario import Scenario
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import reduce
-from sim.workloads.ior.parameters import Access
+from xc40io.config.scenario import Scenario
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import reduce
+from xc40io.workloads.ior.parameters import Access
 
 JOB = scenario("-w -r -e -C -i 2 -b 6m -t 2m", 16, 8, count=8, size="4m")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from digests import digest, scenarios
 
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
 
 NAMES = ("lost-osts", "lost-routers")
 

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.config.errors import FailureError
-from sim.plane.causes import Cause
-from sim.run.frames import TABLES, VARIABLES
-from sim.telling.answer import To
+from xc40io import Result, Scenario, simulate
+from xc40io.config.errors import FailureError
+from xc40io.plane.causes import Cause
+from xc40io.run.frames import TABLES, VARIABLES
+from xc40io.telling.answer import To
 
 
 @cache

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from simulated_calls import pieces, run_romio
 
-from sim import Scenario, simulate
-from sim.plane.operations import Op
+from xc40io import Scenario, simulate
+from xc40io.plane.operations import Op
 
 FILE = "-o /lus/theta/testFile"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from simulated_calls import FileCall, run_romio
 
-from sim.config.errors import InputError
+from xc40io.config.errors import InputError
 
 OFF = {f"IOR_HINT__MPI__romio_ds_{kind}": "disable" for kind in ("write", "read")}
 KINDS = ("FLOCK", "READ", "WRITE", "FUNLOCK")

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from theta_runs import run, scenario
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.run.simulate import simulate
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.run.simulate import simulate
 
 BLOCKS = "-b 4m -t 1m"  # by 16 ranks: 64 MiB in 64 calls
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from theta_runs import MIB, rows, scenario, used
 
-from sim.config.errors import InputError
-from sim.mpi.stats import MpiRecord, Timer
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import PhaseRecord
+from xc40io.config.errors import InputError
+from xc40io.mpi.stats import MpiRecord, Timer
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import PhaseRecord
 
 APIS = ("MPIIO", "HDF5", "NCMPI")
 

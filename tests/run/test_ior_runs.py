@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from theta_runs import MIB, headline, rows, run, used
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.engine.page import PAGE
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.workloads.ior.parameters import Access
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.engine.page import PAGE
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.workloads.ior.parameters import Access
 
 
 def small_requests(result: Result) -> int:

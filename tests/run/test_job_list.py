@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.run.job_list import all_jobs, seeded_jobs
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.run.job_list import all_jobs, seeded_jobs
 
 KINDS = [
     {"name": "often", "weight": 3, "nodes": [1, 2, 4], "ppn": 4, "workload": {"ior": "-w"}},

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.findings.bottlenecks import loads
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.results.programs.ior_report import ior_report
-from sim.results.programs.surroundings import EPOCH
-from sim.run.jobs import JobsResult, phases_of, simulate_jobs, simulate_some
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.findings.bottlenecks import loads
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.results.programs.ior_report import ior_report
+from xc40io.results.programs.surroundings import EPOCH
+from xc40io.run.jobs import JobsResult, phases_of, simulate_jobs, simulate_some
+from xc40io.run.simulate import simulate
 
 MIB = 1 << 20
 WRITER = "-a POSIX -F -w -e -b 16m -t 4m"

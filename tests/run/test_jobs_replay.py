@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.run.jobs import simulate_jobs
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.run.jobs import simulate_jobs
 
 FILES = 20
 TRACE = "rank,op,file,offset,length,think\n" + "".join(

@@ -11,11 +11,11 @@ from itertools import pairwise
 import pytest
 from theta_runs import MIB, rows, run, scenario
 
-from sim.config.machine import load_machine
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import IorRow
+from xc40io.config.machine import load_machine
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import IorRow
 
 DISKS = 172e9
 """Sustained write bytes/s of all 56 OSTs (Theta I/O slides)."""

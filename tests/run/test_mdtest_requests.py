@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.findings.servers import counts_by_name, to_mds
-from sim.plane.counters import Stat
-from sim.results.programs.forms import output_of
-from sim.results.run_text import format_run
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.findings.servers import counts_by_name, to_mds
+from xc40io.plane.counters import Stat
+from xc40io.results.programs.forms import output_of
+from xc40io.results.run_text import format_run
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 RANKS, ITEMS = 6, 5
 ALL = RANKS * ITEMS

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from theta_runs import scenario
 
-from sim.config.machine import load_machine
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.ior.options import parse_arguments
+from xc40io.config.machine import load_machine
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.options import parse_arguments
 
 GIB = 1 << 30
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sim.config.machine import Machine, load_machine
-from sim.engine.user_cache import user_cache
-from sim.run import fabric as run_fabric
-from sim.run.fabric import fabric_of, kept_fabric
-from topology import Fabric
+from xc40io.config.machine import Machine, load_machine
+from xc40io.engine.user_cache import user_cache
+from xc40io.run import fabric as run_fabric
+from xc40io.run.fabric import fabric_of, kept_fabric
+from xc40io.topology import Fabric
 
 
 @pytest.fixture(autouse=True)

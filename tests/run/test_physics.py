@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from theta_runs import MIB, headline, rows, run, stations, total_bytes, used
 
-from sim.config.machine import Machine
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.run.fabric import fabric_of
-from sim.run.result import Result
-from sim.workloads.ior.parameters import Access
+from xc40io.config.machine import Machine
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.run.fabric import fabric_of
+from xc40io.run.result import Result
+from xc40io.workloads.ior.parameters import Access
 
 THETA = {Access.WRITE: 172e9, Access.READ: 240e9}
 """Sustained bytes/s of all 56 OSTs (Theta I/O slides)."""

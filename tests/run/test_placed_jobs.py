@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.run.fabric import fabric_of
-from sim.run.placement import PlacedJob, place_jobs, programs_of
-from sim.run.submission import Submission
-from sim.workloads.catalogue import workload_of
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.run.fabric import fabric_of
+from xc40io.run.placement import PlacedJob, place_jobs, programs_of
+from xc40io.run.submission import Submission
+from xc40io.workloads.catalogue import workload_of
 
 MACHINE = load_machine("cori-haswell")
 BURST_BUFFER = {"kind": "bb", "capacity": "100 GB"}

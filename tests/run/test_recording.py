@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from digests import IOR, JOBS, digest, scenarios
 
-import sim
-from sim.config.jobs import JobsScenario
-from sim.plane import recorder
-from sim.plane.operations import Op
-from sim.plane.recorder import LOGS
-from sim.run.jobs import simulate_jobs
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.run.simulate import simulate
+import xc40io
+from xc40io.config.jobs import JobsScenario
+from xc40io.plane import recorder
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import LOGS
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 ON_LUSTRE = [name for name, case in IOR.items() if "target" not in case]
 SCENARIOS = dict(scenarios())
@@ -183,7 +183,7 @@ def test_logs_are_sorted_by_their_ends(recorded: Result) -> None:
 
 def test_a_recording_is_kept_without_loss(recorded: Result, tmp_path: Path) -> None:
     recorded.save(tmp_path / "kept")
-    back, there = recording_of(sim.load(tmp_path / "kept")), recording_of(recorded)
+    back, there = recording_of(xc40io.load(tmp_path / "kept")), recording_of(recorded)
     for name in LOGS:
         assert getattr(back, name).dtype == getattr(there, name).dtype
         np.testing.assert_array_equal(getattr(back, name), getattr(there, name))

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from sim.lustre import locks, requests
-from sim.plane.library_calls import LIBRARY_CALL
-from sim.plane.recorder import LOGS, MOST_RECORDS
-from sim.run.recording import Recording
+from xc40io.lustre import locks, requests
+from xc40io.plane.library_calls import LIBRARY_CALL
+from xc40io.plane.recorder import LOGS, MOST_RECORDS
+from xc40io.run.recording import Recording
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "recording.md").read_text(encoding="utf-8")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from digests import scenarios
 
-from sim.plane.recorder import LOGS
-from sim.run.simulate import simulate
+from xc40io.plane.recorder import LOGS
+from xc40io.run.simulate import simulate
 
 NAMES = ("conflicts", "direct", "interleaved", "threads", "ssd", "bb")
 

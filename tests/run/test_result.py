@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from theta_runs import run, scenario
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.run.simulate import simulate
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.run.simulate import simulate
 
 
 def test_stations_are_those_that_served_something() -> None:

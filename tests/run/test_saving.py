@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sim
-from sim import JobsScenario, Result, Scenario, simulate, simulate_jobs
-from sim.config.errors import InputError
-from sim.plane.causes import Cause
-from sim.results.programs.forms import output_of
-from sim.results.programs.ior_report import ior_rows
-from sim.results.run_text import format_run
-from sim.telling.data import json_text
+import xc40io
+from xc40io import JobsScenario, Result, Scenario, simulate, simulate_jobs
+from xc40io.config.errors import InputError
+from xc40io.plane.causes import Cause
+from xc40io.results.programs.forms import output_of
+from xc40io.results.programs.ior_report import ior_rows
+from xc40io.results.run_text import format_run
+from xc40io.telling.data import json_text
 
 WORKLOADS: list[dict[str, Any]] = [
     {"ior": "-w -r -W -e -b 2m -t 1m -i 2"},
@@ -45,7 +45,7 @@ def told(result: Result) -> list[str]:
 def test_what_is_printed_is_the_same_to_the_letter(tmp_path: Path, number: int):
     result = run(number)
     result.save(tmp_path / "kept")
-    loaded = sim.load(tmp_path / "kept")
+    loaded = xc40io.load(tmp_path / "kept")
     assert told(loaded) == told(result)
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "kept").read_bytes()
@@ -54,7 +54,7 @@ def test_what_is_printed_is_the_same_to_the_letter(tmp_path: Path, number: int):
 def test_all_of_it_is_there(tmp_path: Path):
     result = run(0)
     result.save(tmp_path / "kept")
-    loaded = sim.load(tmp_path / "kept")
+    loaded = xc40io.load(tmp_path / "kept")
     assert (loaded.scenario, loaded.machine) == (result.scenario, result.machine)
     assert loaded.machine.provenance == result.machine.provenance
     assert simulate(loaded.scenario).simulated == result.simulated
@@ -72,11 +72,11 @@ def test_all_of_it_is_there(tmp_path: Path):
 
 
 def test_a_machine_that_was_handed_over_is_kept(tmp_path: Path):
-    machine = sim.load_machine("theta").with_changes({"lustre.osts": 28})
+    machine = xc40io.load_machine("theta").with_changes({"lustre.osts": 28})
     workload = {"ior": "-w -b 1m -t 1m"}
     result = simulate(Scenario(machine=machine, nodes=1, ppn=2, workload=workload))
     result.save(tmp_path / "kept")
-    loaded = sim.load(tmp_path / "kept")
+    loaded = xc40io.load(tmp_path / "kept")
     assert loaded.scenario.machine == machine
     assert loaded.scenario.machine.provenance == machine.provenance
     assert told(loaded) == told(result)
@@ -87,7 +87,7 @@ def test_several_jobs_are_kept_with_one_machine(tmp_path: Path):
     jobs = [several | {"name": "a", "start": "1 ms"}, several]
     result = simulate_jobs(JobsScenario.model_validate({"machine": "theta", "jobs": jobs}))
     result.save(tmp_path / "kept")
-    loaded = sim.load(tmp_path / "kept")
+    loaded = xc40io.load(tmp_path / "kept")
     assert loaded.scenario == result.scenario
     assert [job.slowdown for job in loaded.jobs] == [job.slowdown for job in result.jobs]
     busy = [job.result.station_table.bin_busy for job in loaded.jobs]

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from theta_runs import MIB, rows, total_bytes, used
 
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.fabric import fabric_of
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.fabric import fabric_of
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 NODES, PPN = 48, 2
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.result import Result, StationUse
-from sim.run.simulate import simulate
-from sim.workloads.ior.outcome import IorRow, reduce
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result, StationUse
+from xc40io.run.simulate import simulate
+from xc40io.workloads.ior.outcome import IorRow, reduce
 
 MIB = 1 << 20
 HEADLINE = "-a MPIIO -O iorVersion=3 -w -r -C -e -k -b 8m -t 8m"

@@ -8,7 +8,7 @@ from contextlib import suppress
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.serving.workers import Line
+from xc40io.serving.workers import Line
 
 
 async def settled() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import FailureError, InputError
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
-from sim.serving.workers import Workers
+from xc40io.config.errors import FailureError, InputError
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
+from xc40io.serving.workers import Workers
 
 SLEEP, ADD = f"{__name__}:sleep", f"{__name__}:add"
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from small_plane import KIB, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 MIB, TIB = 1 << 20, 1 << 40
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_plane import SmallPlane, Step
 
-from sim.plane.operations import Op
+from xc40io.plane.operations import Op
 
 HELD = 0.5
 

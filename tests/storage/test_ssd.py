@@ -6,11 +6,11 @@ import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.machine import Machine, load_machine
-from sim.machine.assembly import assemble
-from sim.plane.site import Background, Occupants
-from sim.run.fabric import fabric_of
-from sim.storage.ssd.device import device_io, dirty_limits, make_ssds
+from xc40io.config.machine import Machine, load_machine
+from xc40io.machine.assembly import assemble
+from xc40io.plane.site import Background, Occupants
+from xc40io.run.fabric import fabric_of
+from xc40io.storage.ssd.device import device_io, dirty_limits, make_ssds
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL = 4 * KIB

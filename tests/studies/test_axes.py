@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.studies.axes import Axis, Numbers, parse_axes, parse_values
+from xc40io.config.errors import InputError
+from xc40io.studies.axes import Axis, Numbers, parse_axes, parse_values
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ import xarray as xr
 from distributed import LocalCluster
 from run_records import SCENARIO
 
-from sim.config.errors import FailureError, InputError
-from sim.config.scenario import Scenario
-from sim.studies import cluster as on_cluster
-from sim.studies.sweep.sweep import sweep
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.scenario import Scenario
+from xc40io.studies import cluster as on_cluster
+from xc40io.studies.sweep.sweep import sweep
 
 ASKED = Scenario.model_validate(SCENARIO | {"nodes": 2})
 OVER = {"ppn": "1:12", "ior.b": "1m,4m"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from sim.studies.ratio import CONFIDENCE, paired
+from xc40io.studies.ratio import CONFIDENCE, paired
 
 SECONDS = st.lists(st.tuples(st.floats(0.1, 10.0), st.floats(0.1, 10.0)), min_size=2, max_size=12)
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from run_records import SCENARIO
 
-from sim.config.scenario import Scenario
-from sim.studies.processes import Failure
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
+from xc40io.config.scenario import Scenario
+from xc40io.studies.processes import Failure
+from xc40io.studies.record import RunRecord
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store
 
 
 def scenario(nodes: int, **changes: object) -> Scenario:
@@ -93,8 +93,8 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path):
 
 PROGRAM = """
 import sys
-from sim.studies.store import Store
-from sim.studies.simulations import Simulations
+from xc40io.studies.store import Store
+from xc40io.studies.simulations import Simulations
 from test_simulations import scenario
 from pathlib import Path
 

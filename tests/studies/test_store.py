@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from run_records import SCENARIO, phase, record
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.studies.record import read_record
-from sim.studies.store import Store, cache_folder, code_hash, scenario_hash
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.studies.record import read_record
+from xc40io.studies.store import Store, cache_folder, code_hash, scenario_hash
 
 
 def scenario(**changes: object) -> Scenario:

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sim import InputError, Scenario, compare, explain, simulate
+from xc40io import InputError, Scenario, compare, explain, simulate
 
 SCENARIO = Scenario(
     machine="theta", nodes=2, ppn=2, workload={"ior": "-a POSIX -w -r -e -b 2m -t 1m"}

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario, machine_of
-from sim.studies.variation import varied
-from sim.workloads.ior.options import parse_arguments
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.studies.variation import varied
+from xc40io.workloads.ior.options import parse_arguments
 
 IOR = Scenario.model_validate(
     {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from sim.workloads.darshan.log import DarshanLog
+    from xc40io.workloads.darshan.log import DarshanLog
 
 _WRITER = """
 struct darshan_job {

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from sim.plane.library_calls import LibraryOp
-from sim.results.darshan_log.layers import STAT
+from xc40io.plane.library_calls import LibraryOp
+from xc40io.results.darshan_log.layers import STAT
 
 CLASSES = (
     (100, "0_100"),

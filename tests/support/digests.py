@@ -19,11 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 IOR: dict[str, dict[str, Any]] = {
     "buffered": {"ior": "-w -r -C -e -b 3m -t 1536k", "striping": 3},

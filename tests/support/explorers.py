@@ -18,7 +18,7 @@ from documents import ROOT
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-_COMMAND = [sys.executable, "-c", "from sim.cli import main; main()", "web", "--port", "0"]
+_COMMAND = [sys.executable, "-c", "from xc40io.cli import main; main()", "web", "--port", "0"]
 
 
 class Served(NamedTuple):

@@ -10,13 +10,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from sim.lustre.locks import MODE_GROUP, MODE_PR
-from sim.lustre.server.disks import byte_seconds
-from sim.plane.counters import Stat
-from sim.plane.recorder import Records
-from sim.plane.stations import StationKind
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.lustre.locks import MODE_GROUP, MODE_PR
+from xc40io.lustre.server.disks import byte_seconds
+from xc40io.plane.counters import Stat
+from xc40io.plane.recorder import Records
+from xc40io.plane.stations import StationKind
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 OUTWARD = (
     (StationKind.LNET, "from Aries"),

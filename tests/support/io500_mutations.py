@@ -9,12 +9,12 @@ import random
 import sys
 from collections.abc import Iterator
 
-from sim.config.asked_workload import Io500 as AskedIo500
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
-from sim.workloads.io500.ini import format_ini, parse_ini
+from xc40io.config.asked_workload import Io500 as AskedIo500
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
+from xc40io.workloads.io500.ini import format_ini, parse_ini
 
 BEGINNING = "[debug]\nstonewall-time = 1\n\n[ior-hard]\nsegmentCount = 50\n"
 """What makes a run short where the mistakes leave it."""

@@ -12,7 +12,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from documents import ROOT
 from mcp import Client, StdioServerParameters
 
-COMMAND = (sys.executable, "-c", "from sim.cli import main; main()", "mcp")
+COMMAND = (sys.executable, "-c", "from xc40io.cli import main; main()", "mcp")
 """The command that is served by, in this checkout."""
 
 

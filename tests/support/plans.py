@@ -8,7 +8,7 @@ from typing import NamedTuple
 from hypothesis import strategies as st
 from small_plane import KIB, PAGE, RPC, Program, SmallPlane, Step
 
-from sim.plane.operations import Op
+from xc40io.plane.operations import Op
 
 
 class Plan(NamedTuple):

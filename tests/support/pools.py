@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.engine.pool import FREE, Pool
+from xc40io.engine.pool import FREE, Pool
 
 
 def rows_in_use(pool: Pool) -> NDArray[np.intp]:

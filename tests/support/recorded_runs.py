@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from sim import Result, Scenario, simulate
-from sim.run.recording import Recording
+from xc40io import Result, Scenario, simulate
+from xc40io.run.recording import Recording
 
 RUNS = {
     "own files": {"ior": "-a POSIX -w -r -C -e -F -b 3m -t 1m"},

@@ -1,7 +1,7 @@
 """A Lustre client's OSCs and page cache as plain SimPy, with the locks and OSTs that they talk to.
 
-Slow and meant to be obviously right: the rules that the docstrings of ``sim.lustre.client``,
-``osc`` and ``ldlm`` and of ``sim.node.page_cache`` state, over Python lists. Bytes and pages are
+Slow and meant to be obviously right: the rules that the docstrings of ``xc40io.lustre.client``,
+``osc`` and ``ldlm`` and of ``xc40io.node.page_cache`` state, over Python lists. Bytes and pages are
 bits of integers: one integer for what is cached of an object, and one for each extent. The compiled
 client has to agree with it on a machine (``SIMPLE``) whose network takes no time but for the
 latency of a small message, and whose other times and rates are binary fractions: sums of them are
@@ -28,8 +28,8 @@ import simpy
 from reference_locks import EOF, PR, PW, Lock, PlainLocks, Request
 from small_plane import PAGE, Program, Step
 
-from sim.config.machine import Machine
-from sim.plane.operations import Op
+from xc40io.config.machine import Machine
+from xc40io.plane.operations import Op
 
 Event = simpy.Event
 Steps = Generator[Event, Any, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import read_machine
+from xc40io.config.errors import InputError
+from xc40io.config.machine import read_machine
 
 
 def refusal(read: Callable[..., object], *given: object) -> str:

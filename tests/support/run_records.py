@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.config.scenario import Scenario
-from sim.studies.record import Bound, Library, Phase, RunRecord
-from validation.claim import Claim
+from xc40io.config.scenario import Scenario
+from xc40io.studies.record import Bound, Library, Phase, RunRecord
+from xc40io.validation.claim import Claim
 
 SCENARIO: dict[str, Any] = {
     "machine": "theta",

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim import Result, Scenario, simulate
-from sim.plane.operations import Op
+from xc40io import Result, Scenario, simulate
+from xc40io.plane.operations import Op
 
 
 class FileCall(NamedTuple):

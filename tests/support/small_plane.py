@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.machine.assembly import assemble
-from sim.machine.tables import Tables
-from sim.plane.batch import Batch
-from sim.plane.counters import Stat
-from sim.plane.operations import COLUMNS, Op
-from sim.plane.site import Background, Occupants
-from sim.plane.stations import StationKind
-from sim.run.fabric import fabric_of
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.machine.assembly import assemble
+from xc40io.machine.tables import Tables
+from xc40io.plane.batch import Batch
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import COLUMNS, Op
+from xc40io.plane.site import Background, Occupants
+from xc40io.plane.stations import StationKind
+from xc40io.run.fabric import fabric_of
 
 KIB = 1 << 10
 PAGE = 4 * KIB

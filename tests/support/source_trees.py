@@ -10,13 +10,22 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
+WITHIN = ("topology", "configs")
+"""Folders of a checkout that an installed package has within it."""
+
 
 def copied(folder: Path) -> Path:
-    """Copy the sources and what they read into a folder that is made; return it."""
-    for name in ("sim", "topology", "configs"):
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
+    """Copy the sources and what they read, as they are installed, into a folder that is made."""
+    ignored = shutil.ignore_patterns("__pycache__", "built")
+    shutil.copytree(ROOT / "sim", folder / "xc40io", ignore=ignored)
+    for name in WITHIN:
+        shutil.copytree(ROOT / name, folder / "xc40io" / name, ignore=ignored)
     return folder
+
+
+def source(tree: Path, file: str) -> Path:
+    """Return where a copy has a file of the checkout, ``sim/config/faults.py``."""
+    return tree / "xc40io" / file.removeprefix("sim/")
 
 
 def printed(tree: Path, folder: Path, code: str, *words: str) -> str:

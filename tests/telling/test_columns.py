@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.telling.text import column_lines, format_columns
+from xc40io.telling.text import column_lines, format_columns
 
 WORD = st.text("abc1.", min_size=1, max_size=6)
 ROWS = st.integers(1, 5).flatmap(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.telling.answer import Points, Text
-from sim.telling.text import WIDTH, blocks_text, hanging
+from xc40io.telling.answer import Points, Text
+from xc40io.telling.text import WIDTH, blocks_text, hanging
 
 WORDS = "as many words as there are " * 8
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from sim.config.errors import InputError
-from sim.telling.answer import (
+from xc40io.config.errors import InputError
+from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
@@ -24,8 +24,8 @@ from sim.telling.answer import (
     Text,
     plain_table,
 )
-from sim.telling.html import render, write_page
-from sim.telling.sheet import Heading, sheet
+from xc40io.telling.html import render, write_page
+from xc40io.telling.sheet import Heading, sheet
 
 WICKED = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"' onload='a' & &lt; {{ 7 }}"

@@ -10,9 +10,9 @@ from colour_vision import VISION, distance, lab, seen
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb
 
-from sim.telling.sheet import INK, OTHER, PALETTE, READ, REST, SMALL, WRITE, shades
-from topology.dragonfly_load import JOB_INK
-from topology.inks import COMPUTE_INK, EMPTY_INK, LNET_INK
+from xc40io.telling.sheet import INK, OTHER, PALETTE, READ, REST, SMALL, WRITE, shades
+from xc40io.topology.dragonfly_load import JOB_INK
+from xc40io.topology.inks import COMPUTE_INK, EMPTY_INK, LNET_INK
 
 APART = 10.0
 """Delta E of CIEDE2000: four times what one can just see."""

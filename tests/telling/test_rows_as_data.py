@@ -7,9 +7,9 @@ import io
 import numpy as np
 import pandas as pd
 
-from sim.telling.answer import Column, Table, To
-from sim.telling.data import csv_text, frame
-from sim.telling.units import FACTOR, FLAG, NUMBER, ROWS, WORDS
+from xc40io.telling.answer import Column, Table, To
+from xc40io.telling.data import csv_text, frame
+from xc40io.telling.units import FACTOR, FLAG, NUMBER, ROWS, WORDS
 
 INNER = (
     Column("side", WORDS, head="run"),

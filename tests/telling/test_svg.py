@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 from matplotlib.figure import Figure
 
-from sim.telling.drawing import inline_svg
-from sim.telling.sheet import INK, Heading, name_axes, sheet, take_heading
+from xc40io.telling.drawing import inline_svg
+from xc40io.telling.sheet import INK, Heading, name_axes, sheet, take_heading
 
 HEADING = Heading("Bandwidth", "theta: 4 nodes", "A caption that goes on. " * 12)
 

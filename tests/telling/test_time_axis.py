@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.telling.answer import Answer, Section, Strip, TimeAxis
-from sim.telling.html import render
-from sim.telling.text import text_of
-from sim.telling.time_axis import drawn_axis, ticks_of
+from xc40io.telling.answer import Answer, Section, Strip, TimeAxis
+from xc40io.telling.html import render
+from xc40io.telling.text import text_of
+from xc40io.telling.time_axis import drawn_axis, ticks_of
 
 CURVES = Strip(
     "Rate", "GB/s", ["in </script>", "out"], np.array([[0, 2.0, 2.0, 1.0], [0, 0, 0, 4]])

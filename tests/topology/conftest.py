@@ -3,7 +3,7 @@ from __future__ import annotations
 import dragonflies
 import pytest
 
-from topology import Fabric
+from xc40io.topology import Fabric
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from whole_networks import all_compute
 
-from topology import DragonflyShape, Fabric, LinkClass, build_fabric, dragonfly
+from xc40io.topology import DragonflyShape, Fabric, LinkClass, build_fabric, dragonfly
 
 # Theta's links: raw 5.25 GB/s electrical and 4.6875 GB/s optical, 64 % of it payload.
 LINKS = {

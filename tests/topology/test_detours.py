@@ -9,7 +9,7 @@ from dragonflies import full, shapes, theta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology import Detours, DragonflyShape, cut_off
+from xc40io.topology import Detours, DragonflyShape, cut_off
 
 
 @settings(max_examples=40, deadline=None)

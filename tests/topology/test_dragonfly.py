@@ -10,7 +10,7 @@ import pytest
 from dragonflies import LINKS, shapes
 from hypothesis import given, settings
 
-from topology import DragonflyShape, LinkClass, dragonfly
+from xc40io.topology import DragonflyShape, LinkClass, dragonfly
 
 WIRING = Path(__file__).with_name("theta_wiring_2016.txt.gz")
 COLOURS = {"g": "green", "k": "black", "b": "blue"}

@@ -10,10 +10,10 @@ from dragonflies import full, shapes
 from hypothesis import given
 from whole_networks import all_compute
 
-from topology import DragonflyShape, Fabric, LinkClass, TorusShape, torus
-from topology.dragonfly_load import bundle_loads, busiest_group, busiest_links
-from topology.dragonfly_places import bundles, circle
-from topology.drawing import load_figure
+from xc40io.topology import DragonflyShape, Fabric, LinkClass, TorusShape, torus
+from xc40io.topology.dragonfly_load import bundle_loads, busiest_group, busiest_links
+from xc40io.topology.dragonfly_places import bundles, circle
+from xc40io.topology.drawing import load_figure
 
 SMALL = full(DragonflyShape(groups=3, chassis=2, slots=4, group_links=4))
 

@@ -7,7 +7,7 @@ import pytest
 from dragonflies import full
 from whole_networks import drawn_words
 
-from topology import DragonflyShape, Fabric, draw
+from xc40io.topology import DragonflyShape, Fabric, draw
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import dragonflies
 import numpy as np
 import pytest
 
-from topology import DragonflyShape, Fabric, build_fabric, dragonfly
+from xc40io.topology import DragonflyShape, Fabric, build_fabric, dragonfly
 
 
 def spread_of(members: np.ndarray, sets: int) -> int:

@@ -6,7 +6,7 @@ from dragonflies import full, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology import DragonflyShape, Fabric, parse_node_list, place
+from xc40io.topology import DragonflyShape, Fabric, parse_node_list, place
 
 
 @settings(max_examples=40)

@@ -8,7 +8,7 @@ from dragonflies import full, shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from topology import DragonflyShape, Fabric, Routes, candidate_routes, hop_limits
+from xc40io.topology import DragonflyShape, Fabric, Routes, candidate_routes, hop_limits
 
 MINIMAL, VALIANT = (0, 1), (2, 3)
 

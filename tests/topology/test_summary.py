@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from dragonflies import full
 
-import topology
-from topology import DragonflyShape, Fabric, describe, group_bandwidth
+from xc40io import topology
+from xc40io.topology import DragonflyShape, Fabric, describe, group_bandwidth
 
 
 def test_facts_of_theta(theta: Fabric) -> None:
@@ -40,8 +40,8 @@ def test_group_bandwidth_is_the_same_both_ways(theta: Fabric) -> None:
 
 def test_importing_the_package_leaves_heavy_libraries_alone() -> None:
     question = (
-        "import sys, topology; "
-        "print([m for m in ('matplotlib', 'networkx', 'sim') if m in sys.modules])"
+        "import sys, xc40io.topology; "
+        "print([m for m in ('matplotlib', 'networkx', 'xc40io.config') if m in sys.modules])"
     )
     run = subprocess.run(
         [sys.executable, "-c", question], capture_output=True, text=True, check=True

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 
 def test_one_of_a_kind_is_not_several() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from whole_networks import all_compute, drawn_words
 
-from topology import (
+from xc40io.topology import (
     Fabric,
     LinkClass,
     TorusShape,

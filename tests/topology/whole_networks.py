@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib
 import networkx as nx
 
-from topology import Fabric, build_fabric, draw
+from xc40io.topology import Fabric, build_fabric, draw
 
 
 def all_compute(graph: nx.Graph) -> Fabric:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.trust.differences import LAYOUT, differences
+from xc40io.config.scenario import Scenario
+from xc40io.trust.differences import LAYOUT, differences
 
 
 def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.scenario import Scenario
-from sim.trust.how_sure import (
+from xc40io.config.scenario import Scenario
+from xc40io.trust.how_sure import (
     LIKELY,
     chance_better,
     chance_within,
@@ -20,8 +20,8 @@ from sim.trust.how_sure import (
     real_interval,
     together,
 )
-from sim.trust.model_error import Spread, model_errors
-from sim.trust.run_kind import narrow_kind, run_kind
+from xc40io.trust.model_error import Spread, model_errors
+from xc40io.trust.run_kind import narrow_kind, run_kind
 
 VALUES = st.floats(1e-6, 1e15)
 RATIOS = st.floats(0.01, 100.0)

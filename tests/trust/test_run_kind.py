@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.trust.run_kind import narrow_kind, run_kind
+from xc40io.config.scenario import Scenario
+from xc40io.trust.run_kind import narrow_kind, run_kind
 
 
 def job(**fields: object) -> Scenario:

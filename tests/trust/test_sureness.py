@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.trust.how_sure import Interval
-from sim.trust.sureness import chance_words, mebibytes, rate, real_words, seconds, span, two_figures
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import (
+    chance_words,
+    mebibytes,
+    rate,
+    real_words,
+    seconds,
+    span,
+    two_figures,
+)
 
 
 def test_bounds_have_two_figures_and_their_unit_once() -> None:

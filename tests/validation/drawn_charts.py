@@ -10,8 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from run_records import phase, record
 
-from sim.studies.record import RunRecord
-from validation.figures.chart import Chart, Records
+from xc40io.studies.record import RunRecord
+from xc40io.validation.figures.chart import Chart, Records
 
 
 def invented(place: int) -> RunRecord:

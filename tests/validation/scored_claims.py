@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from run_records import SCENARIO
 
-from sim.config.scenario import Scenario
-from validation.claim import Claim
-from validation.frozen import digest_of
-from validation.kept import Number, Result
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import Claim
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.kept import Number, Result
 
 PREDICTED = ("x", "y", "z")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.config.machine import load_machine
-from validation.free_parameter import FreeParameter
-from validation.quantity import parse_quantity
-from validation.trial import Reading, Request, Simulate, Subject
+from xc40io.config.machine import load_machine
+from xc40io.validation.free_parameter import FreeParameter
+from xc40io.validation.quantity import parse_quantity
+from xc40io.validation.trial import Reading, Request, Simulate, Subject
 
 THETA = load_machine("theta")
 

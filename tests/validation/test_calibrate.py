@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from synthetic_model import Law, model, parameter, subject
 
-from sim.config.errors import InputError
-from validation.calibrate import Calibration, Options, calibrate
-from validation.calibration_text import format_calibration, new_values
+from xc40io.config.errors import InputError
+from xc40io.validation.calibrate import Calibration, Options, calibrate
+from xc40io.validation.calibration_text import format_calibration, new_values
 
 COPY, COMMIT, PAGE, SPREAD = (
     "nodes.write_copy_rate",

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.scenario import load_scenario
-from validation.claim import Claim, load_claims
-from validation.prediction import needed_runs
-from validation.target import FIRMNESS, load_targets
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import load_scenario
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.prediction import needed_runs
+from xc40io.validation.target import FIRMNESS, load_targets
 
 GOOD = """
 bases:
@@ -169,7 +169,7 @@ def test_every_published_row_has_a_source_and_a_firmness():
 
 
 def test_what_a_calibration_was_fitted_with_is_marked_so_in_the_machine_files():
-    from sim.config.machine import load_machine
+    from xc40io.config.machine import load_machine
 
     for claim in load_claims().values():
         machines = (

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.studies.simulations import Simulations
-from validation.calibrate import Options, calibrate
-from validation.claim import Claim, load_claims
-from validation.claim_trial import simulating, subject_of
-from validation.free_parameter import FreeParameter, load_free_parameters
-from validation.sensitivity import measure_sensitivity
-from validation.trial import Request, Simulate, Trials
+from xc40io.config.errors import InputError
+from xc40io.studies.simulations import Simulations
+from xc40io.validation.calibrate import Options, calibrate
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.claim_trial import simulating, subject_of
+from xc40io.validation.free_parameter import FreeParameter, load_free_parameters
+from xc40io.validation.sensitivity import measure_sensitivity
+from xc40io.validation.trial import Request, Simulate, Trials
 
 CLAIMS = """\
 bases:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim.config.scenario import Scenario
-from validation.closed_loop.jobs import drawn_jobs
-from validation.closed_loop.report import keep, kept, summary, table
-from validation.closed_loop.trials import JobTrial, Judged, Subject, try_advice
+from xc40io.config.scenario import Scenario
+from xc40io.validation.closed_loop.jobs import drawn_jobs
+from xc40io.validation.closed_loop.report import keep, kept, summary, table
+from xc40io.validation.closed_loop.trials import JobTrial, Judged, Subject, try_advice
 
 
 def test_there_are_sixty_jobs_and_always_the_same() -> None:

@@ -7,9 +7,9 @@ import math
 import pytest
 from run_records import claim, record
 
-from sim.config.errors import InputError
-from sim.studies.processes import Failure
-from validation.coarseness import format_coarseness, measure_coarseness
+from xc40io.config.errors import InputError
+from xc40io.studies.processes import Failure
+from xc40io.validation.coarseness import format_coarseness, measure_coarseness
 
 VALUE = {"value": "1 GB/s", "tolerance": "25%"}
 

@@ -7,9 +7,9 @@ from typing import Any
 from drawn_charts import drawn, invented
 from run_records import phase, record
 
-from sim.telling.sheet import Heading
-from validation.figures.chart import Chart
-from validation.figures.collective import CHARTS, draw_alone
+from xc40io.telling.sheet import Heading
+from xc40io.validation.figures.chart import Chart
+from xc40io.validation.figures.collective import CHARTS, draw_alone
 
 ALONE, CACHED, SIZES = CHARTS
 

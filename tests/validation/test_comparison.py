@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scored_claims import PREDICTED, by_id, claim, result
 
-from validation.comparison import Comparison, Pair, compare
-from validation.kept import Result
-from validation.number import distinct_numbers
-from validation.score import Scored, score
-from validation.score_json import format_score_json
-from validation.score_text import format_score, verdict
+from xc40io.validation.comparison import Comparison, Pair, compare
+from xc40io.validation.kept import Result
+from xc40io.validation.number import distinct_numbers
+from xc40io.validation.score import Scored, score
+from xc40io.validation.score_json import format_score_json
+from xc40io.validation.score_text import format_score, verdict
 
 GROUPS = ("reads",) * 3 + ("writes",) * 2
 CLAIMS = by_id(*(claim(f"c{n}", n + 1, group=group) for n, group in enumerate(GROUPS)))

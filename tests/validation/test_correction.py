@@ -8,9 +8,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validation.claim import Claim, load_claims
-from validation.correction import corrections
-from validation.kept import Number, Result, load_kept
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.correction import corrections
+from xc40io.validation.kept import Number, Result, load_kept
 
 CLAIMS = load_claims()
 RUN = "{machine: theta, nodes: NODES, ppn: 2, TARGETworkload: {ior: COMMAND}}"

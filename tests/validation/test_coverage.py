@@ -7,10 +7,10 @@ import math
 import pytest
 from run_records import claim
 
-from validation.coverage import Chance, Coverage, Covered, chance_rows, coverage_rows
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.kept import Number, Result
-from validation.kept_cross import KeptCross
+from xc40io.validation.coverage import Chance, Coverage, Covered, chance_rows, coverage_rows
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.kept import Number, Result
+from xc40io.validation.kept_cross import KeptCross
 
 
 @pytest.fixture(scope="module")

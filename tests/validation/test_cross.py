@@ -6,14 +6,14 @@ import pytest
 from click.testing import CliRunner
 from synthetic_model import parameter
 
-from sim.studies.simulations import Simulations
-from validation import cross
-from validation.claim import load_claims
-from validation.claim_trial import simulating
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.free_parameter import load_free_parameters
-from validation.kept import load_kept
-from validation.kept_cross import KeptCross, load_cross
+from xc40io.studies.simulations import Simulations
+from xc40io.validation import cross
+from xc40io.validation.claim import load_claims
+from xc40io.validation.claim_trial import simulating
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.free_parameter import load_free_parameters
+from xc40io.validation.kept import load_kept
+from xc40io.validation.kept_cross import KeptCross, load_cross
 
 
 def test_the_table_is_printed_from_what_is_kept() -> None:

@@ -10,13 +10,13 @@ import pytest
 from run_records import claim
 from synthetic_model import parameter
 
-from validation.claim import Claim, load_claims
-from validation.cross_text import by_group, format_cross_validation, lone_words, tally
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.fold import By, fitted_through, series_of, study_of
-from validation.free_parameter import load_whole_parameters
-from validation.kept import Number, Result
-from validation.kept_cross import (
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.cross_text import by_group, format_cross_validation, lone_words, tally
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.fold import By, fitted_through, series_of, study_of
+from xc40io.validation.free_parameter import load_whole_parameters
+from xc40io.validation.kept import Number, Result
+from xc40io.validation.kept_cross import (
     KeptCross,
     Simulated,
     Tried,
@@ -25,7 +25,7 @@ from validation.kept_cross import (
     run_key,
     set_up,
 )
-from validation.refit import PULL
+from xc40io.validation.refit import PULL
 
 COPY = parameter("nodes.write_copy_rate")
 SPREAD = parameter("lustre.ost_spread", lower=0.5, upper=1.2)

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.studies.simulations import Simulations
-from validation import earlier
-from validation.claim import load_claims
-from validation.earlier import earlier_results
-from validation.kept import Number, Result, keep, load_kept
-from validation.report import validate
-from validation.report_json import format_report_json
+from xc40io.config.errors import InputError
+from xc40io.studies.simulations import Simulations
+from xc40io.validation import earlier
+from xc40io.validation.claim import load_claims
+from xc40io.validation.earlier import earlier_results
+from xc40io.validation.kept import Number, Result, keep, load_kept
+from xc40io.validation.report import validate
+from xc40io.validation.report_json import format_report_json
 
 OLD = '{\n "B02": ["pass", "61 GB/s", [[1.02, true], [0.5, false]], "0123456789ab", "abcd"]\n}\n'
 NUMBERS = (Number(1.02, True), Number(0.5, False))

@@ -10,17 +10,17 @@ import pytest
 from drawn_charts import drawn, invented, records_of
 from matplotlib.figure import Figure
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.studies.processes import Failure
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Ended, Simulations
-from sim.telling.sheet import Heading
-from validation.figures import Drawn, all_charts, charts_named, draw, draw_all
-from validation.figures.agreement import Ratio, draw_ratios
-from validation.figures.chart import Chart
-from validation.figures.hdf5 import published_points
-from validation.target import load_targets
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.studies.processes import Failure
+from xc40io.studies.record import RunRecord
+from xc40io.studies.simulations import Ended, Simulations
+from xc40io.telling.sheet import Heading
+from xc40io.validation.figures import Drawn, all_charts, charts_named, draw, draw_all
+from xc40io.validation.figures.agreement import Ratio, draw_ratios
+from xc40io.validation.figures.chart import Chart
+from xc40io.validation.figures.hdf5 import published_points
+from xc40io.validation.target import load_targets
 
 CHARTS = [chart for chart in all_charts(full=True) if chart.runs()]
 CHART = charts_named(["theta-shared-file-8mb"])[0]
@@ -193,7 +193,10 @@ def test_a_chart_whose_claims_have_no_runs_has_no_figure() -> None:
 
 
 def test_matplotlib_is_imported_only_when_something_is_drawn() -> None:
-    code = "import sys, validation.figures as f; f.all_charts(); print('matplotlib' in sys.modules)"
+    code = (
+        "import sys, xc40io.validation.figures as f; f.all_charts(); "
+        "print('matplotlib' in sys.modules)"
+    )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "False"
 

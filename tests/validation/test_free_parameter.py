@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.machine import load_machine
-from validation.claim import load_claims
-from validation.free_parameter import (
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
+from xc40io.validation.claim import load_claims
+from xc40io.validation.free_parameter import (
     load_free_parameters,
     load_whole_parameters,
     merged,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from validation.claim import load_claims
-from validation.frozen import (
+from xc40io.config.errors import InputError
+from xc40io.validation.claim import load_claims
+from xc40io.validation.frozen import (
     CHANGES,
     LIST,
     NONE,
@@ -47,7 +47,7 @@ def test_the_list_is_that_of_the_day() -> None:
 
 def test_every_change_has_its_line() -> None:
     found = unexplained(load_claims(), expected(load_frozen(), load_changes()))
-    assert found == {}, "python -m validation.frozen prints the lines that CHANGES.md lacks"
+    assert found == {}, "python -m xc40io.validation.frozen prints the lines that CHANGES.md lacks"
 
 
 def test_nothing_is_explained_that_there_is_not() -> None:

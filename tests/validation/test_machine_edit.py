@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.machine import load_machine
-from sim.config.parts.provenance import file_of_value
-from validation.machine_edit import NewValue, edited_machine
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.provenance import file_of_value
+from xc40io.validation.machine_edit import NewValue, edited_machine
 
 NEW = NewValue(
     "1.2345 GB/s",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from run_records import phase, record
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.mpi.communicator import Collectives
-from validation.measure import FUNCTIONS, measure
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.mpi.communicator import Collectives
+from xc40io.validation.measure import FUNCTIONS, measure
 
 RECORD = record(
     5e9,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from validation.metric import check_runs, parse_metric
-from validation.quantity import NUMBER, RATE, SECONDS
+from xc40io.config.errors import InputError
+from xc40io.validation.metric import check_runs, parse_metric
+from xc40io.validation.quantity import NUMBER, RATE, SECONDS
 
 NUMBERS = {("write", "a"): 6.0, ("write", "b"): 2.0, ("read", "b"): 4.0}
 

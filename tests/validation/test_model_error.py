@@ -9,15 +9,15 @@ import pytest
 import yaml
 from run_records import claim
 
-from sim.config.files import shipped_file
-from sim.config.scenario import Scenario
-from sim.trust.model_error import FILE, model_error_of, model_errors
-from sim.trust.run_kind import KINDS
-from validation.claim import Claim, load_claims
-from validation.cross_validation import CrossValidation, kept_cross_validation
-from validation.kept import Number, Result, load_kept
-from validation.kept_cross import KeptCross
-from validation.model_error import (
+from xc40io.config.files import shipped_file
+from xc40io.config.scenario import Scenario
+from xc40io.trust.model_error import FILE, model_error_of, model_errors
+from xc40io.trust.run_kind import KINDS
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.kept import Number, Result, load_kept
+from xc40io.validation.kept_cross import KeptCross
+from xc40io.validation.model_error import (
     Measured,
     Rate,
     document,
@@ -35,7 +35,7 @@ def job(**fields: object) -> Scenario:
     return Scenario.model_validate(described)
 
 
-AGAIN = "python -m validation.model_error makes it anew"
+AGAIN = "python -m xc40io.validation.model_error makes it anew"
 
 
 def test_the_file_is_what_the_kept_results_give() -> None:

@@ -10,7 +10,7 @@ import pytest
 from run_notebooks import FOLDER, PATH, RENEW, check_alike, code, execute, pictures, printed
 from run_notebooks import read as read_notebook
 
-from validation.figures import all_charts
+from xc40io.validation.figures import all_charts
 
 CURVES = FOLDER / "theta_curves.ipynb"
 

@@ -7,10 +7,16 @@ from typing import Any
 import pytest
 from run_records import SCENARIO
 
-from sim.config.scenario import Scenario
-from validation.claim import Claim, load_claims
-from validation.number import DistinctNumber, Kind, Measurement, distinct_numbers, measurements
-from validation.prediction import predictions
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.number import (
+    DistinctNumber,
+    Kind,
+    Measurement,
+    distinct_numbers,
+    measurements,
+)
+from xc40io.validation.prediction import predictions
 
 VALUE = {"value": "1 GB/s", "tolerance": "25%"}
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validation.number_words import numbers_in
-from validation.quantity import parse_quantity
+from xc40io.validation.number_words import numbers_in
+from xc40io.validation.quantity import parse_quantity
 
 
 @pytest.mark.parametrize(

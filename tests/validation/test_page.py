@@ -11,14 +11,14 @@ import pytest
 from drawn_charts import invented
 from run_records import claim, record
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.studies.processes import Failure
-from sim.studies.simulations import Ended, Simulations
-from validation.claim import Claim
-from validation.page import charts_of, page, write_page
-from validation.report import Report
-from validation.verdict import judge, not_run
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Ended, Simulations
+from xc40io.validation.claim import Claim
+from xc40io.validation.page import charts_of, page, write_page
+from xc40io.validation.report import Report
+from xc40io.validation.verdict import judge, not_run
 
 
 class Invented(Simulations):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from validation.parameter import parse_parameter
-from validation.quantity import BYTES, NUMBER, RATE, Quantity
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.validation.parameter import parse_parameter
+from xc40io.validation.quantity import BYTES, NUMBER, RATE, Quantity
 
 THETA = load_machine("theta")
 

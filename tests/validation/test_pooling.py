@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from validation.pooling import SHARE, Weighed, pooled, quantile, spread
+from xc40io.validation.pooling import SHARE, Weighed, pooled, quantile, spread
 
 ERRORS = st.lists(st.floats(0, 3), min_size=1, max_size=30)
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from run_records import SCENARIO
 
-from sim.config.scenario import Scenario
-from validation.claim import Claim, load_claims
-from validation.prediction import doubts, predictions, shared_readings
-from validation.relation import Relation
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.prediction import doubts, predictions, shared_readings
+from xc40io.validation.relation import Relation
 
 
 def scenario(**fields: Any) -> Scenario:

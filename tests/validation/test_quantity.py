@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from validation.quantity import (
+from xc40io.config.errors import InputError
+from xc40io.validation.quantity import (
     BYTES,
     NUMBER,
     PER_SECOND,

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_records import claim
 
-from sim.config.scenario import Scenario
-from validation.claim import load_claims
-from validation.ratio_error import Rated, claimed, compared, quotient_of
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import load_claims
+from xc40io.validation.ratio_error import Rated, claimed, compared, quotient_of
 
 
 def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from synthetic_model import parameter
 
-from validation.refit import PULL, Evidence, refit, to_middle
+from xc40io.validation.refit import PULL, Evidence, refit, to_middle
 
 COPY, COMMIT = parameter("nodes.write_copy_rate"), parameter("lustre.journal_commit")
 NARROW = parameter("lustre.ost_spread", lower=0.5, upper=1.2)

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from run_records import SCENARIO
 from scored_claims import PREDICTED, by_id, claim, result
 
-from sim.config.scenario import Scenario
-from sim.studies.simulations import Simulations
-from validation import score as score_module
-from validation.claim import Claim
-from validation.frozen import digest_of
-from validation.kept import Number, Result
-from validation.report import validate
-from validation.score import MOST, Tally, counting, is_put_alike, score, score_of
-from validation.score_json import format_score_json
-from validation.score_text import format_score
+from xc40io.config.scenario import Scenario
+from xc40io.studies.simulations import Simulations
+from xc40io.validation import score as score_module
+from xc40io.validation.claim import Claim
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.kept import Number, Result
+from xc40io.validation.report import validate
+from xc40io.validation.score import MOST, Tally, counting, is_put_alike, score, score_of
+from xc40io.validation.score_json import format_score_json
+from xc40io.validation.score_text import format_score
 
 
 def test_a_number_counts_once_with_the_mean_of_its_ratios() -> None:

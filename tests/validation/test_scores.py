@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from validation import scores
-from validation.claim import load_claims
-from validation.kept import load_kept
-from validation.scores import HEAD, add_line, kept_score, line, load_scores
+from xc40io.validation import scores
+from xc40io.validation.claim import load_claims
+from xc40io.validation.kept import load_kept
+from xc40io.validation.scores import HEAD, add_line, kept_score, line, load_scores
 
-AGAIN = "python -m validation.scores --keep NOTE adds its line"
+AGAIN = "python -m xc40io.validation.scores --keep NOTE adds its line"
 
 
 def test_the_code_that_the_kept_results_are_of_has_its_line() -> None:

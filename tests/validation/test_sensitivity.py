@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from synthetic_model import Law, model, parameter, subject
 
-from validation.sensitivity import Sensitivity, measure_sensitivity
-from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
-from validation.trial import Reading, Subject, Trials
+from xc40io.validation.sensitivity import Sensitivity, measure_sensitivity
+from xc40io.validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
+from xc40io.validation.trial import Reading, Subject, Trials
 
 COPY, COMMIT, SPREAD = "nodes.write_copy_rate", "lustre.journal_commit", "lustre.ost_spread"
 LAWS: dict[str, Law] = {

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from validation import sensitivity_page
-from validation.claim import load_claims
-from validation.free_parameter import load_free_parameters, load_whole_parameters
-from validation.sensitivity_page import Seen, load_seen, seen_in
+from xc40io.config.errors import InputError
+from xc40io.validation import sensitivity_page
+from xc40io.validation.claim import load_claims
+from xc40io.validation.free_parameter import load_free_parameters, load_whole_parameters
+from xc40io.validation.sensitivity_page import Seen, load_seen, seen_in
 
 TEXT = sensitivity_page.PAGE.read_text(encoding="utf-8")
 
@@ -28,7 +28,7 @@ def test_the_page_is_what_the_template_gives_with_what_is_kept() -> None:
     made = sensitivity_page.sensitivity_page(
         load_free_parameters().values(), load_whole_parameters(), load_seen()
     )
-    assert made == TEXT, "python -m validation.sensitivity_page writes it anew"
+    assert made == TEXT, "python -m xc40io.validation.sensitivity_page writes it anew"
 
 
 def test_it_has_every_free_parameter_once() -> None:

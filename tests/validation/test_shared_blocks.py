@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from validation.shared_blocks import blocks_of, with_blocks
+from xc40io.config.errors import InputError
+from xc40io.validation.shared_blocks import blocks_of, with_blocks
 
 PAGE = """# A page
 

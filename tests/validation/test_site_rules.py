@@ -6,10 +6,10 @@ from statistics import mean
 
 import pytest
 
-from sim.studies.simulations import Simulations
-from validation import site_rules
-from validation.shared_blocks import blocks_of
-from validation.site_rules import BLOCK, DAYS, PAGE, SUBJECTS, Held, load_held
+from xc40io.studies.simulations import Simulations
+from xc40io.validation import site_rules
+from xc40io.validation.shared_blocks import blocks_of
+from xc40io.validation.site_rules import BLOCK, DAYS, PAGE, SUBJECTS, Held, load_held
 
 HELD = load_held()
 
@@ -26,7 +26,9 @@ def rows(machine: str, **fields: object) -> dict[str, Held]:
 
 def test_the_table_is_what_is_kept() -> None:
     shown = blocks_of(PAGE.read_text(encoding="utf-8"))[BLOCK]
-    assert shown == site_rules.block(HELD), "python -m validation.site_rules --table writes it anew"
+    assert shown == site_rules.block(HELD), (
+        "python -m xc40io.validation.site_rules --table writes it anew"
+    )
 
 
 def test_each_job_is_there_with_its_rule() -> None:

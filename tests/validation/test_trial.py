@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from validation.trial import BudgetSpentError, Reading, Request, Subject, Trials
+from xc40io.validation.trial import BudgetSpentError, Reading, Request, Subject, Trials
 
 ONE = Subject("B01", frozenset({"theta"}), frozenset({"a"}), (Reading("B01"),))
 SAME_RUN = Subject("B02", frozenset({"theta"}), frozenset({"a", "b"}), (Reading("B02"),))

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from documents import documents
 
-from sim.config.errors import InputError
-from sim.studies.simulations import Simulations
-from validation import trust_page
-from validation.claim import load_claims
-from validation.frozen import digest_of
-from validation.kept import Number, Result, keep, load_kept, results_of
-from validation.report import validate
-from validation.report_json import format_report_json
-from validation.report_text import simulated_words
-from validation.shared_blocks import blocks_of
+from xc40io.config.errors import InputError
+from xc40io.studies.simulations import Simulations
+from xc40io.validation import trust_page
+from xc40io.validation.claim import load_claims
+from xc40io.validation.frozen import digest_of
+from xc40io.validation.kept import Number, Result, keep, load_kept, results_of
+from xc40io.validation.report import validate
+from xc40io.validation.report_json import format_report_json
+from xc40io.validation.report_text import simulated_words
+from xc40io.validation.shared_blocks import blocks_of
 
 TEXT = trust_page.PAGE.read_text(encoding="utf-8")
-AGAIN = "python -m validation.trust_page REPORT.json makes it anew"
+AGAIN = "python -m xc40io.validation.trust_page REPORT.json makes it anew"
 
 
 def text_of(document: Path) -> str:

@@ -8,13 +8,13 @@ import math
 import pytest
 from run_records import SCENARIO
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.studies.simulations import Simulations
-from validation.claim import Claim
-from validation.report import Report, select, validate
-from validation.report_json import format_report_json
-from validation.report_text import format_report
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.studies.simulations import Simulations
+from xc40io.validation.claim import Claim
+from xc40io.validation.report import Report, select, validate
+from xc40io.validation.report_json import format_report_json
+from xc40io.validation.report_text import format_report
 
 
 def claim(name: str, **fields: object) -> Claim:

@@ -7,10 +7,10 @@ import math
 import pytest
 from run_records import claim, record
 
-from sim.config.errors import InputError
-from sim.studies.processes import Failure
-from validation.claim import Claim
-from validation.verdict import Outcome, Verdict, judge
+from xc40io.config.errors import InputError
+from xc40io.studies.processes import Failure
+from xc40io.validation.claim import Claim
+from xc40io.validation.verdict import Outcome, Verdict, judge
 
 
 def judged(relation, rates, **fields) -> Outcome:

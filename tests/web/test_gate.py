@@ -11,10 +11,10 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.websocket import websocket_connect
 
-from sim.config.errors import InputError
-from sim.serving.question_limits import Limits
-from sim.serving.workers import Workers
-from sim.web.server import Serving, check, make_server
+from xc40io.config.errors import InputError
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.workers import Workers
+from xc40io.web.server import Serving, check, make_server
 
 TOKEN = "not a secret of anybody"
 PLAIN = Serving(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim.web.published import comparable, nearest
-from sim.web.settings import Settings
-from validation.claim import load_claims
-from validation.published import published_points
+from xc40io.validation.claim import load_claims
+from xc40io.validation.published import published_points
+from xc40io.web.published import comparable, nearest
+from xc40io.web.settings import Settings
 
 CHART = Settings(api="MPIIO", nodes=256)  # B02, as the page opens but for these two
 

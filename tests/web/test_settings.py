@@ -9,18 +9,18 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sim
-from sim.cli.app import cli
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.units import SHORT_SIZES
-from sim.results.programs.ior_report import ior_rows
-from sim.serving.question_limits import Limits, bulk_rpcs
-from sim.serving.worker import Desk
-from sim.studies.case import Case
-from sim.web.runs import Outcome, outcome_of, run, small_of
-from sim.web.settings import Settings, bytes_of
-from sim.web.translation import (
+import xc40io
+from xc40io.cli.app import cli
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.units import SHORT_SIZES
+from xc40io.results.programs.ior_report import ior_rows
+from xc40io.serving.question_limits import Limits, bulk_rpcs
+from xc40io.serving.worker import Desk
+from xc40io.studies.case import Case
+from xc40io.web.runs import Outcome, outcome_of, run, small_of
+from xc40io.web.settings import Settings, bytes_of
+from xc40io.web.translation import (
     State,
     checked,
     command_of,
@@ -30,7 +30,7 @@ from sim.web.translation import (
     settings_of,
     state_of,
 )
-from sim.workloads.ior.options import parse_arguments
+from xc40io.workloads.ior.options import parse_arguments
 
 SMALL = {"nodes": 2, "ppn": 2, "block": "4m", "transfer": "1m", "stripe_count": 4}
 LIMITS = Limits(ranks=64, rpcs=2000, command="xc40io web", smaller="fewer bytes")
@@ -126,7 +126,7 @@ def test_the_command_says_what_the_scenario_does(one: Settings):
 def test_command_and_program_make_the_run_of_the_page(fields):
     one = checked(SMALL | fields)
     page = Outcome.model_validate(run(one.model_dump(), Desk(LIMITS, 1, lambda _d, _t: None)))
-    rows = ior_rows(sim.simulate(scenario_of(one)))
+    rows = ior_rows(xc40io.simulate(scenario_of(one)))
     assert [phase.bandwidth for phase in page.phases] == [row.bandwidth for row in rows]
 
     answer = CliRunner().invoke(cli, [*shlex.split(command_of(one))[1:]], catch_exceptions=False)
@@ -172,7 +172,7 @@ def test_runs_that_are_too_large_are_refused_with_what_would_be_right():
 
 
 def test_the_first_run_says_that_ranks_wait_for_who_came_first():
-    outcome = outcome_of(sim.simulate(scenario_of(Settings(work="write"))))
+    outcome = outcome_of(xc40io.simulate(scenario_of(Settings(work="write"))))
     (write,) = outcome.phases
     assert "for extent locks that their holders still used" in write.verdict
 

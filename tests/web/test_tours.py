@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from sim.config.scenario import machine_of
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
-from sim.web.runs import Outcome, run
-from sim.web.settings import Settings
-from sim.web.tours import filled, tours
-from sim.web.translation import scenario_of
-from sim.workloads.ior.checks import check
-from sim.workloads.ior.options import parse_arguments
+from xc40io.config.scenario import machine_of
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
+from xc40io.web.runs import Outcome, run
+from xc40io.web.settings import Settings
+from xc40io.web.tours import filled, tours
+from xc40io.web.translation import scenario_of
+from xc40io.workloads.ior.checks import check
+from xc40io.workloads.ior.options import parse_arguments
 
 LIMITS = Limits(rpcs=300_000, ranks=16_384)
 

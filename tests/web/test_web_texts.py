@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from sim.serving.question_limits import Limits
-from sim.serving.worker import Desk
-from sim.trust.sureness import chance_faster
-from sim.web.charts import rows_of
-from sim.web.runs import Outcome, run
-from sim.web.texts import cards, chances
-from sim.web.tours import tours
-from sim.web.translation import State, scenario_of
+from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Desk
+from xc40io.trust.sureness import chance_faster
+from xc40io.web.charts import rows_of
+from xc40io.web.runs import Outcome, run
+from xc40io.web.texts import cards, chances
+from xc40io.web.tours import tours
+from xc40io.web.translation import State, scenario_of
 
 LIMITS = Limits(rpcs=300_000, ranks=16_384)
 ONE_OR_48 = tours()["stripes"].steps[0].state

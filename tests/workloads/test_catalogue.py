@@ -8,9 +8,9 @@ from subprocess import run
 
 import pytest
 
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.errors import InputError
-from sim.workloads.catalogue import WRITTEN, workload_of
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.errors import InputError
+from xc40io.workloads.catalogue import WRITTEN, workload_of
 
 MIB = 1 << 20
 IOR = AskedWorkload(ior=("-w", "-b", "8m", "-t", "1m", "-i", "2"))
@@ -68,8 +68,8 @@ def test_a_kernel_has_its_name_and_something_that_runs_it(name: str) -> None:
     [
         ({"ior": "-w"}, {"numpy", "numba", "simpy"}),
         ({"mdtest": "-n 1"}, {"numpy", "numba", "simpy"}),
-        ({"kernel": "vpic-io"}, {"numba", "simpy", "sim.machine"}),
-        ({"kernel": "adios"}, {"numba", "simpy", "sim.machine"}),
+        ({"kernel": "vpic-io"}, {"numba", "simpy", "xc40io.machine"}),
+        ({"kernel": "adios"}, {"numba", "simpy", "xc40io.machine"}),
     ],
 )
 def test_who_asks_for_the_options_does_not_wait_for_numba(
@@ -77,8 +77,8 @@ def test_who_asks_for_the_options_does_not_wait_for_numba(
 ) -> None:
     program = (
         "import sys\n"
-        "from sim.config.scenario import Workload\n"
-        "from sim.workloads.catalogue import workload_of\n"
+        "from xc40io.config.scenario import Workload\n"
+        "from xc40io.workloads.catalogue import workload_of\n"
         f"workload_of(Workload(**{asked!r})).asked()\n"
         f"assert not {waits!r} & sys.modules.keys()\n"
     )

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from source_trees import ROOT, copied, printed
+from source_trees import ROOT, copied, printed, source
 
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 SECTION = PAGE.split("## A new workload", 1)[1].split("\n## ", 1)[0]
 
-XC40IO = "from sim.cli.app import cli; cli()"
+XC40IO = "from xc40io.cli.app import cli; cli()"
 
 
 def test_the_workload_is_one_file_and_one_entry(tmp_path: Path) -> None:
     tree = copied(tmp_path / "tree")
     (file,) = re.findall(r"this is `(sim/[\w/]+\.py)`", SECTION, re.IGNORECASE)
     module, entry = re.findall(r"^```python.*?\n(.*?)^```$", SECTION, re.M | re.S)
-    (tree / file).write_text(module, encoding="utf-8")
-    written = tree / "sim/workloads/catalogue.py"
+    source(tree, file).write_text(module, encoding="utf-8")
+    written = source(tree, "sim/workloads/catalogue.py")
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("WRITTEN = {\n", f"WRITTEN = {{\n{entry}"), encoding="utf-8")
 

@@ -8,14 +8,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.engine.randomness import stream
-from sim.results.fit_text import format_skeleton
-from sim.workloads.fitting.proposal import propose
-from sim.workloads.fitting.transfers import fit_sizes
-from sim.workloads.kernels.draws import draw
-from sim.workloads.skeleton.kernel import read_kernel
-from sim.workloads.trace import ListedTrace, TraceFile, TraceOp, make_block
+from xc40io.config.errors import InputError
+from xc40io.engine.randomness import stream
+from xc40io.results.fit_text import format_skeleton
+from xc40io.workloads.fitting.proposal import propose
+from xc40io.workloads.fitting.transfers import fit_sizes
+from xc40io.workloads.kernels.draws import draw
+from xc40io.workloads.skeleton.kernel import read_kernel
+from xc40io.workloads.trace import ListedTrace, TraceFile, TraceOp, make_block
 
 MIB = 2**20
 

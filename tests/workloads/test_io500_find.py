@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.workloads.io500.find import has_01, matching_items, matching_names
+from xc40io.workloads.io500.find import has_01, matching_items, matching_names
 
 
 @given(st.lists(st.integers(0, 10**12), min_size=1))

@@ -9,12 +9,12 @@ from contextlib import suppress
 import pytest
 from io500_mutations import mutated, scenario_of
 
-from sim.config.errors import InputError
-from sim.config.scenario import machine_of
-from sim.results.programs.io500_output import config_hash
-from sim.workloads.catalogue import workload_of
-from sim.workloads.io500.ini import SECTIONS, format_ini, parse_ini
-from sim.workloads.io500.settings import Settings, hash_of_pairs
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import machine_of
+from xc40io.results.programs.io500_output import config_hash
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.io500.ini import SECTIONS, format_ini, parse_ini
+from xc40io.workloads.io500.settings import Settings, hash_of_pairs
 
 # A submission of SC25 as it is published (submission 777 of IO500/submission-data).
 PUBLISHED = """\

@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.ior.backend import Task, runs
-from sim.workloads.ior.options import parse_arguments
-from sim.workloads.ior.over_mpi import ApartBackend, first_of
-from sim.workloads.ior.parameters import Access
-from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
-from sim.workloads.job import Ranks
+from xc40io.engine.types import Floats, Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior.backend import Task, runs
+from xc40io.workloads.ior.options import parse_arguments
+from xc40io.workloads.ior.over_mpi import ApartBackend, first_of
+from xc40io.workloads.ior.parameters import Access
+from xc40io.workloads.ior.pattern import file_indices, offsets, pretend_ranks
+from xc40io.workloads.job import Ranks
 
 RANKS, FIRST_FILE = 6, 40
 NODE = np.arange(RANKS, dtype=np.int32) // 2

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.workloads.ior.options import Access, IorTest, parse_arguments
-from sim.workloads.option_table import size as parse_size
+from xc40io.config.errors import InputError
+from xc40io.workloads.ior.options import Access, IorTest, parse_arguments
+from xc40io.workloads.option_table import size as parse_size
 
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
 
@@ -294,7 +294,7 @@ def test_arbitrary_words_raise_nothing_but_input_errors(argv: list[str]) -> None
 
 
 def test_parsing_does_not_load_numpy() -> None:
-    code = "import sys, sim.workloads.ior.options; sys.exit('numpy' in sys.modules)"
+    code = "import sys, xc40io.workloads.ior.options; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

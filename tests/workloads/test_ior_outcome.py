@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.plane.causes import COARSE, Cause
-from sim.results.programs.ior_csv import rank_lines
-from sim.workloads.ior.options import Access
-from sim.workloads.ior.outcome import IorRow, PhaseRecord, Stonewall, reduce, summarise
-from sim.workloads.job_results import Stretch
+from xc40io.plane.causes import COARSE, Cause
+from xc40io.results.programs.ior_csv import rank_lines
+from xc40io.workloads.ior.options import Access
+from xc40io.workloads.ior.outcome import IorRow, PhaseRecord, Stonewall, reduce, summarise
+from xc40io.workloads.job_results import Stretch
 
 
 def record(times: list[list[float]], calls: list[int], moved: int) -> PhaseRecord:

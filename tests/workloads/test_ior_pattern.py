@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sim.config.errors import InputError
-from sim.workloads.ior.files import file_name
-from sim.workloads.ior.options import Access, IorTest, parse_arguments
-from sim.workloads.ior.pattern import (
+from xc40io.config.errors import InputError
+from xc40io.workloads.ior.files import file_name
+from xc40io.workloads.ior.options import Access, IorTest, parse_arguments
+from xc40io.workloads.ior.pattern import (
     Pattern,
     file_indices,
     offsets,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.workloads.ior.options import Access, IorTest, parse_arguments, parse_script
+from xc40io.config.errors import InputError
+from xc40io.workloads.ior.options import Access, IorTest, parse_arguments, parse_script
 
 MIB = 2**20
 

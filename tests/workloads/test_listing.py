@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads import listing
-from sim.workloads.skeleton import fileset
-from sim.workloads.skeleton.kernel import read_kernel
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads import listing
+from xc40io.workloads.skeleton import fileset
+from xc40io.workloads.skeleton.kernel import read_kernel
 
 KERNEL = """\
 summary: Lists a directory.

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.workloads.mdtest.names import ordered_items, walk, walked_items
-from sim.workloads.mdtest.parameters import MdtestTest
+from xc40io.workloads.mdtest.names import ordered_items, walk, walked_items
+from xc40io.workloads.mdtest.parameters import MdtestTest
 
 tests = st.builds(
     MdtestTest,

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario, machine_of
-from sim.workloads.mdtest.command import Mdtest
-from sim.workloads.mdtest.options import parse_arguments, with_option
-from sim.workloads.mdtest.parameters import MdtestTest, Operation
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.workloads.mdtest.command import Mdtest
+from xc40io.workloads.mdtest.options import parse_arguments, with_option
+from xc40io.workloads.mdtest.parameters import MdtestTest, Operation
 
 LINES = (
     # Those of IOR's own testing/*.sh, and of IO500, are among them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.workloads.settling import Settling
+from xc40io.workloads.settling import Settling
 
 RANKS = 4
 

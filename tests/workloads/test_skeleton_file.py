@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sim.config.errors import InputError
-from sim.workloads.catalogue import KERNELS, WRITTEN
-from sim.workloads.skeleton.kernel import read_kernel
+from xc40io.config.errors import InputError
+from xc40io.workloads.catalogue import KERNELS, WRITTEN
+from xc40io.workloads.skeleton.kernel import read_kernel
 
 GOOD = """\
 summary: A test.

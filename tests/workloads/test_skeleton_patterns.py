@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.engine.randomness import stream
-from sim.workloads.skeleton.patterns import Sharing, place
+from xc40io.config.errors import InputError
+from xc40io.engine.randomness import stream
+from xc40io.workloads.skeleton.patterns import Sharing, place
 
 PATTERNS = ("contiguous", "boxes", "random")
 

@@ -1,11 +1,12 @@
-"""Follow the advice: ``python -m validation.closed_loop``.
+"""Follow the advice: ``python -m xc40io.validation.closed_loop``.
 
 ::
 
-    python -m validation.closed_loop                       # all jobs; what is kept is not run again
-    python -m validation.closed_loop --only collective     # those whose name has a word in it
-    python -m validation.closed_loop --logs DIR            # with the Darshan logs of a folder
-    python -m validation.closed_loop --table               # of what is kept: the table of
+    python -m xc40io.validation.closed_loop                       # all jobs; what is kept is not
+    run again python -m xc40io.validation.closed_loop --only collective     # those whose name has a
+    word in it python -m xc40io.validation.closed_loop --logs DIR            # with the Darshan logs
+    of a folder python -m xc40io.validation.closed_loop --table               # of what is kept: the
+    table of
                                                            # docs/how-far-to-trust-it.md
 
 What has finished is kept in ``kept.json`` beside this program, job by job; ``--again`` forgets it.
@@ -17,11 +18,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from sim.engine.processors import processors
-from sim.studies.processes import Failure, each
-from validation.closed_loop.jobs import SEED, drawn_jobs
-from validation.closed_loop.report import FILE, keep, kept, table
-from validation.closed_loop.trials import JobTrial, Subject, try_advice
+from xc40io.engine.processors import processors
+from xc40io.studies.processes import Failure, each
+from xc40io.validation.closed_loop.jobs import SEED, drawn_jobs
+from xc40io.validation.closed_loop.report import FILE, keep, kept, table
+from xc40io.validation.closed_loop.trials import JobTrial, Subject, try_advice
 
 
 def main(arguments: list[str]) -> int:

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.config.units import GIB, KIB, MIB
-from sim.engine.randomness import stream
-from sim.studies.advice.job_nature import REPLAY
-from sim.workloads.darshan.facts import facts_of
-from sim.workloads.darshan.log import read_log
-from sim.workloads.darshan.place import where_it_ran
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import GIB, KIB, MIB
+from xc40io.engine.randomness import stream
+from xc40io.studies.advice.job_nature import REPLAY
+from xc40io.workloads.darshan.facts import facts_of
+from xc40io.workloads.darshan.log import read_log
+from xc40io.workloads.darshan.place import where_it_ran
 
 SEED = 32
 

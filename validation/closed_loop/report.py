@@ -9,8 +9,8 @@ from statistics import median
 
 from pydantic import TypeAdapter
 
-from sim.archive.whole_files import write_whole
-from validation.closed_loop.trials import JobTrial, Judged
+from xc40io.archive.whole_files import write_whole
+from xc40io.validation.closed_loop.trials import JobTrial, Judged
 
 FILE = Path(__file__).with_name("kept.json")
 

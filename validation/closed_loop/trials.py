@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.engine.randomness import stream
-from sim.studies.advice.job_knobs import knobs_of
-from sim.studies.advice.job_nature import nature_of, replays, seconds_of_record
-from sim.studies.advice.knobs import Setting
-from sim.studies.advice.space import Space
-from sim.studies.explain.explanation import explain
-from sim.studies.processes import Failure, bytes_to_simulate
-from sim.studies.ratio import Ratio, paired
-from sim.studies.simulations import Simulations
-from sim.studies.tune.tuning import tune
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.engine.randomness import stream
+from xc40io.studies.advice.job_knobs import knobs_of
+from xc40io.studies.advice.job_nature import nature_of, replays, seconds_of_record
+from xc40io.studies.advice.knobs import Setting
+from xc40io.studies.advice.space import Space
+from xc40io.studies.explain.explanation import explain
+from xc40io.studies.processes import Failure, bytes_to_simulate
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.tune.tuning import tune
 
 SEEDS = 1001, 1002, 1003
 """Of the runs that judge; advisers begin at the seed of the scenario, which is 1."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from validation.figures.gallery import Drawn, all_charts, charts_named, draw, draw_all, png
+from xc40io.validation.figures.gallery import Drawn, all_charts, charts_named, draw, draw_all, png
 
 __all__ = ["Drawn", "all_charts", "charts_named", "draw", "draw_all", "png"]

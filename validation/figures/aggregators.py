@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sim.telling.sheet import (
+from xc40io.telling.sheet import (
     FAINT,
     INK,
     OTHER,
@@ -17,8 +17,8 @@ from sim.telling.sheet import (
     name_panel,
     sheet,
 )
-from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
-from validation.figures.lines import Point, curve, measured
+from xc40io.validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
+from xc40io.validation.figures.lines import Point, curve, measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

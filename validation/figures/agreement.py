@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sim.telling.sheet import (
+from xc40io.telling.sheet import (
     FAINT,
     INK,
     OTHER,

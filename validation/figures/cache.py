@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from sim.telling.sheet import Heading
-from validation.figures.chart import Chart
-from validation.figures.shared_file import draw_records, stripings
+from xc40io.telling.sheet import Heading
+from xc40io.validation.figures.chart import Chart
+from xc40io.validation.figures.shared_file import draw_records, stripings
 
 CACHED = "-a MPIIO -w -r"
 """Neither synced, nor read by other nodes than those that wrote."""

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.config.job_form import HINTS
-from sim.config.scenario import Scenario
-from sim.config.units import GB
-from sim.studies.record import RunRecord
-from sim.telling.sheet import Heading
-from validation.measure import measure
-from validation.target import load_targets
+from xc40io.config.job_form import HINTS
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import GB
+from xc40io.studies.record import RunRecord
+from xc40io.telling.sheet import Heading
+from xc40io.validation.measure import measure
+from xc40io.validation.target import load_targets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.config.units import GB, format_bytes
-from sim.telling.sheet import (
+from xc40io.config.units import GB, format_bytes
+from xc40io.telling.sheet import (
     READ,
     WRITE,
     Heading,
@@ -18,10 +18,10 @@ from sim.telling.sheet import (
     sheet,
     tenfolds,
 )
-from validation.figures.chart import Chart, Records, Runs, on_theta, rates
-from validation.figures.lines import curve
-from validation.figures.shared_file import draw_bars, draw_records, stripings
-from validation.measure import measure
+from xc40io.validation.figures.chart import Chart, Records, Runs, on_theta, rates
+from xc40io.validation.figures.lines import curve
+from xc40io.validation.figures.shared_file import draw_bars, draw_records, stripings
+from xc40io.validation.measure import measure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

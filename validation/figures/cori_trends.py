@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.telling.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
-from validation.claim import load_claims
-from validation.figures.chart import Chart, Records, Runs, rates
-from validation.figures.lines import SIGNS, curve
+from xc40io.config.scenario import Scenario
+from xc40io.telling.sheet import WIDE, Heading, doublings, legend, name_axes, shades, sheet
+from xc40io.validation.claim import load_claims
+from xc40io.validation.figures.chart import Chart, Records, Runs, rates
+from xc40io.validation.figures.lines import SIGNS, curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

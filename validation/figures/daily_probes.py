@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.units import GB
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.telling.sheet import (
     FAINT,
     INK,
     WRITE,
@@ -20,10 +20,10 @@ from sim.telling.sheet import (
     room_for,
     sheet,
 )
-from validation.claim import Claim, load_claims
-from validation.figures.chart import Chart, Records, Runs
-from validation.measure import measure
-from validation.relation import QUANTILES
+from xc40io.validation.claim import Claim, load_claims
+from xc40io.validation.figures.chart import Chart, Records, Runs
+from xc40io.validation.measure import measure
+from xc40io.validation.relation import QUANTILES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sim.archive.whole_files import replacing
-from sim.config.errors import InputError, nearest
-from sim.studies.processes import Failure
-from sim.studies.simulations import Ended, Simulations
-from sim.telling.sheet import Heading
-from validation.figures import (
+from xc40io.archive.whole_files import replacing
+from xc40io.config.errors import InputError, nearest
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Ended, Simulations
+from xc40io.telling.sheet import Heading
+from xc40io.validation.figures import (
     aggregators,
     cache,
     collective,
@@ -23,7 +23,7 @@ from validation.figures import (
     one_sided,
     shared_file,
 )
-from validation.figures.chart import Chart, Records
+from xc40io.validation.figures.chart import Chart, Records
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from sim.config.units import GB, GIB
-from sim.telling.sheet import WRITE, Heading, doublings, legend, name_axes, sheet
-from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
-from validation.figures.lines import Point, curve, measured
-from validation.target import load_targets
+from xc40io.config.units import GB, GIB
+from xc40io.telling.sheet import WRITE, Heading, doublings, legend, name_axes, sheet
+from xc40io.validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
+from xc40io.validation.figures.lines import Point, curve, measured
+from xc40io.validation.target import load_targets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

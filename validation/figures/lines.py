@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sim.telling.sheet import INK
+from xc40io.telling.sheet import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sim.telling.sheet import (
+from xc40io.telling.sheet import (
     READ,
     WRITE,
     Heading,
@@ -15,8 +15,8 @@ from sim.telling.sheet import (
     name_panel,
     sheet,
 )
-from validation.figures.chart import Chart, Records, Runs, on_theta, rates
-from validation.figures.lines import curve
+from xc40io.validation.figures.chart import Chart, Records, Runs, on_theta, rates
+from xc40io.validation.figures.lines import curve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

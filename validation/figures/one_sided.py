@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from sim.config.scenario import Scenario
-from sim.config.units import format_bytes
-from sim.telling.sheet import (
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import format_bytes
+from xc40io.telling.sheet import (
     INK,
     READ,
     WIDE,
@@ -21,8 +21,8 @@ from sim.telling.sheet import (
     sheet,
     tenfolds,
 )
-from validation.figures.chart import Chart, Records, Runs, rates
-from validation.figures.lines import curve
+from xc40io.validation.figures.chart import Chart, Records, Runs, rates
+from xc40io.validation.figures.lines import curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

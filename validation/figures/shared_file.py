@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.telling.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
-from validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
+from xc40io.telling.sheet import INK, READ, WIDE, WRITE, Heading, legend, sheet
+from xc40io.validation.figures.chart import Chart, Records, Runs, on_theta, published, rates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from sim.cli import options
-from sim.cli.job_options import describe, described
-from sim.cli.options import Keep, View, Whole
-from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
-from sim.config.asked_workload import Workload
+from xc40io.cli import options
+from xc40io.cli.job_options import describe, described
+from xc40io.cli.options import Keep, View, Whole
+from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.config.asked_workload import Workload
 
 _PROGRAMS = {"ior": ("IOR", "-a POSIX -b 8m -t 1m"), "mdtest": ("mdtest", "-n 1000 -F -u")}
 """What a person calls the program of each command, and an example of its options."""

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.archive.whole_files import make_folder
-from sim.cli import options
-from sim.cli.job_options import describe, described
-from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
-from sim.config.asked_workload import Workload
-from sim.workloads.h5bench.configuration import read_configuration
+from xc40io.archive.whole_files import make_folder
+from xc40io.cli import options
+from xc40io.cli.job_options import describe, described
+from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.config.asked_workload import Workload
+from xc40io.workloads.h5bench.configuration import read_configuration
 
 if TYPE_CHECKING:
-    from sim.cli.options import Keep, View
+    from xc40io.cli.options import Keep, View
 
 _HELP = """\
 Run the benchmarks of an h5bench configuration on a simulated machine.

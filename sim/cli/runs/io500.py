@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from sim.archive.whole_files import make_folder, write_whole
-from sim.cli import options
-from sim.cli.job_options import describe, described_on
-from sim.cli.runs.what_ifs import WhatIfs, compared, what_if_options
-from sim.config.asked_workload import START, Workload
-from sim.config.asked_workload import Io500 as Asked
-from sim.config.errors import InputError, naming
-from sim.results.progress import ProgressBar
-from sim.workloads.io500.command import Io500
-from sim.workloads.io500.ini import format_ini, read_ini
-from sim.workloads.io500.outcome import PHASES
+from xc40io.archive.whole_files import make_folder, write_whole
+from xc40io.cli import options
+from xc40io.cli.job_options import describe, described_on
+from xc40io.cli.runs.what_ifs import WhatIfs, compared, what_if_options
+from xc40io.config.asked_workload import START, Workload
+from xc40io.config.asked_workload import Io500 as Asked
+from xc40io.config.errors import InputError, naming
+from xc40io.results.progress import ProgressBar
+from xc40io.workloads.io500.command import Io500
+from xc40io.workloads.io500.ini import format_ini, read_ini
+from xc40io.workloads.io500.outcome import PHASES
 
 if TYPE_CHECKING:
-    from sim.cli.options import Keep, View
-    from sim.config.scenario import Scenario
-    from sim.run.built_machine import Progress
+    from xc40io.cli.options import Keep, View
+    from xc40io.config.scenario import Scenario
+    from xc40io.run.built_machine import Progress
 
 _NODES = 10
 """Nodes of the list on which all have as many."""
@@ -103,7 +103,7 @@ def _asked(given: dict[str, dict[str, str]], steady: float, timestamp: str | Non
 
 def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
     """Print what needs no run."""
-    from sim.results.programs.io500_output import config_hash as hash_of_config
+    from xc40io.results.programs.io500_output import config_hash as hash_of_config
 
     assert workload.io500 is not None
     settings = Io500(workload.io500).settings
@@ -121,9 +121,9 @@ def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
 
 def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
-    from sim.cli.runs.printing import check_keep, check_view, tell_result, with_displays
-    from sim.results.programs.io500_output import OPTION
-    from sim.run.simulate import simulate
+    from xc40io.cli.runs.printing import check_keep, check_view, tell_result, with_displays
+    from xc40io.results.programs.io500_output import OPTION
+    from xc40io.run.simulate import simulate
 
     assert scenario.workload.io500 is not None
     workload = Io500(scenario.workload.io500)
@@ -154,7 +154,7 @@ def _progress(workload: Io500) -> Iterator[Progress]:
 
 def _keep_finished(workload: Io500, scenario: Scenario) -> None:
     """Write the files of the phases that have ended, marked as not valid."""
-    from sim.results.programs.io500_output import result_files
+    from xc40io.results.programs.io500_output import result_files
 
     outcome = workload.outcome(scenario.nodes * scenario.ppn)
     for path, option, text in result_files(outcome):

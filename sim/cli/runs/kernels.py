@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.archive.whole_files import check_writable, write_whole
-from sim.cli import options
-from sim.cli.job_options import describe, described
-from sim.cli.kernel_options import kernel_document, kernel_options
-from sim.cli.runs.what_ifs import NAMES as WHAT_IFS
-from sim.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.job_form import JOB
-from sim.results.fit_text import format_fit, format_skeleton
-from sim.workloads.catalogue import KERNELS
+from xc40io.archive.whole_files import check_writable, write_whole
+from xc40io.cli import options
+from xc40io.cli.job_options import describe, described
+from xc40io.cli.kernel_options import kernel_document, kernel_options
+from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
+from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import JOB
+from xc40io.results.fit_text import format_fit, format_skeleton
+from xc40io.workloads.catalogue import KERNELS
 
 if TYPE_CHECKING:
-    from sim.cli.options import Keep, View
+    from xc40io.cli.options import Keep, View
 
 _FIT_HELP = """\
 Propose the skeleton that resembles a job: a kernel to publish in place of an application.
@@ -50,8 +50,8 @@ found, and how good it is, stands above the skeleton as comments.
 @options.recorded
 def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     """Print the skeleton that resembles a job, or write it."""
-    from sim.workloads.fitting.proposal import kernel_name, propose
-    from sim.workloads.replay.kernel import open_trace
+    from xc40io.workloads.fitting.proposal import kernel_name, propose
+    from xc40io.workloads.replay.kernel import open_trace
 
     if output is not None:
         if not output.endswith((".yaml", ".yml")):

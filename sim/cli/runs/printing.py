@@ -7,22 +7,22 @@ from pathlib import Path
 
 import click
 
-from sim.archive.whole_files import check_writable, make_folder, write_whole
-from sim.cli.exports import check_exports, write_exports
-from sim.cli.job_options import displaying
-from sim.cli.options import Keep, View
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.results.file_stats import add_file_stats, format_file_stats
-from sim.results.programs.forms import output_of
-from sim.results.programs.output import Output
-from sim.results.progress import ProgressBar
-from sim.results.run_text import format_run
-from sim.run.result import Result, save
-from sim.run.simulate import simulate
-from sim.telling.data import json_text
-from sim.workloads.catalogue import workload_of
-from sim.workloads.workload import Workload
+from xc40io.archive.whole_files import check_writable, make_folder, write_whole
+from xc40io.cli.exports import check_exports, write_exports
+from xc40io.cli.job_options import displaying
+from xc40io.cli.options import Keep, View
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.results.file_stats import add_file_stats, format_file_stats
+from xc40io.results.programs.forms import output_of
+from xc40io.results.programs.output import Output
+from xc40io.results.progress import ProgressBar
+from xc40io.results.run_text import format_run
+from xc40io.run.result import Result, save
+from xc40io.run.simulate import simulate
+from xc40io.telling.data import json_text
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.workload import Workload
 
 
 def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:

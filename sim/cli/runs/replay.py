@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from sim.cli import options
-from sim.cli.exports import Command, write_exports
-from sim.cli.job_options import described
-from sim.cli.options import TABLES, Keep, View
-from sim.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
-from sim.config.errors import InputError
+from xc40io.cli import options
+from xc40io.cli.exports import Command, write_exports
+from xc40io.cli.job_options import described
+from xc40io.cli.options import TABLES, Keep, View
+from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
+from xc40io.config.errors import InputError
 
 _HELP = """\
 Replay what a job did on a simulated machine.
@@ -75,8 +75,8 @@ def replay(
     **job: Any,
 ) -> None:
     """Replay a log or a trace and print what came of it."""
-    from sim.cli.runs.printing import check_keep, in_turn, save_result
-    from sim.cli.runs.replayed import LogReplay, print_log_warnings, print_replay, table_scenario
+    from xc40io.cli.runs.printing import check_keep, in_turn, save_result
+    from xc40io.cli.runs.replayed import LogReplay, print_log_warnings, print_replay, table_scenario
 
     check_keep(keep)
     if log.lower().endswith(TABLES):

@@ -8,39 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli.job_options import describe, displaying, inherited, variables_of
-from sim.cli.options import TABLES, View
-from sim.config.asked_workload import Workload
-from sim.config.job_form import HINTS, option_of
-from sim.config.machine import DEFAULT_MACHINE, load_machine
-from sim.config.scenario import machine_of
-from sim.findings.replay_report import ReplayReport, replay_report
-from sim.results.file_stats import add_file_stats, format_file_stats
-from sim.results.mpiio.mpiio_report import mpiio_blocks
-from sim.results.programs.forms import output_of
-from sim.results.progress import ProgressBar
-from sim.results.replay_answer import replay_answer
-from sim.results.run_text import format_run
-from sim.run.simulate import simulate
-from sim.telling.data import document_of, json_text
-from sim.telling.text import text_of
-from sim.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
-from sim.workloads.darshan.inference import as_hints, hints_shown
-from sim.workloads.darshan.log import read_log
-from sim.workloads.darshan.place import dealt_to, where_it_ran
-from sim.workloads.darshan.reconstruction import reconstruct
-from sim.workloads.darshan.slow_parts import slow_sentences
-from sim.workloads.replay.kernel import open_trace
+from xc40io.cli.job_options import describe, displaying, inherited, variables_of
+from xc40io.cli.options import TABLES, View
+from xc40io.config.asked_workload import Workload
+from xc40io.config.job_form import HINTS, option_of
+from xc40io.config.machine import DEFAULT_MACHINE, load_machine
+from xc40io.config.scenario import machine_of
+from xc40io.findings.replay_report import ReplayReport, replay_report
+from xc40io.results.file_stats import add_file_stats, format_file_stats
+from xc40io.results.mpiio.mpiio_report import mpiio_blocks
+from xc40io.results.programs.forms import output_of
+from xc40io.results.progress import ProgressBar
+from xc40io.results.replay_answer import replay_answer
+from xc40io.results.run_text import format_run
+from xc40io.run.simulate import simulate
+from xc40io.telling.data import document_of, json_text
+from xc40io.telling.text import text_of
+from xc40io.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
+from xc40io.workloads.darshan.inference import as_hints, hints_shown
+from xc40io.workloads.darshan.log import read_log
+from xc40io.workloads.darshan.place import dealt_to, where_it_ran
+from xc40io.workloads.darshan.reconstruction import reconstruct
+from xc40io.workloads.darshan.slow_parts import slow_sentences
+from xc40io.workloads.replay.kernel import open_trace
 
 if TYPE_CHECKING:
-    from sim.config.parts.lustre import Lustre
-    from sim.config.scenario import Scenario
-    from sim.findings.replay_report import ReplayReport
-    from sim.run.result import Result
-    from sim.workloads.darshan.facts import Facts
-    from sim.workloads.darshan.log import DarshanLog
-    from sim.workloads.darshan.place import Place, Shape
-    from sim.workloads.darshan.reconstruction import Reconstruction
+    from xc40io.config.parts.lustre import Lustre
+    from xc40io.config.scenario import Scenario
+    from xc40io.findings.replay_report import ReplayReport
+    from xc40io.run.result import Result
+    from xc40io.workloads.darshan.facts import Facts
+    from xc40io.workloads.darshan.log import DarshanLog
+    from xc40io.workloads.darshan.place import Place, Shape
+    from xc40io.workloads.darshan.reconstruction import Reconstruction
 
 _CHANGES = ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "stripe_offset", "hints")
 """Fields of a job that a what-if may have otherwise than the recorded run."""

@@ -6,27 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli import options
-from sim.cli.job_options import (
+from xc40io.cli import options
+from xc40io.cli.job_options import (
     DISPLAYS,
     changed,
     described,
     refuse_beside,
     typed_options,
 )
-from sim.cli.job_script import scenario_of_job_script
-from sim.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.config.scenario import machine_of
-from sim.run.job_list import complete_jobs_yaml, complete_yaml
-from sim.workloads.job_script.files import is_job_script
+from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import machine_of
+from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
+from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
-    from sim.cli.options import Keep, View
-    from sim.config.jobs import JobsScenario
-    from sim.config.scenario import Scenario
+    from xc40io.cli.options import Keep, View
+    from xc40io.config.jobs import JobsScenario
+    from xc40io.config.scenario import Scenario
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
@@ -83,7 +83,7 @@ def run(
     elif not isinstance(scenario, JobsScenario):
         run_or_compare(scenario, asked, view, keep)
     elif not compared(scenario, asked, view, keep):
-        from sim.cli.runs.several_jobs import run_jobs_and_print
+        from xc40io.cli.runs.several_jobs import run_jobs_and_print
 
         run_jobs_and_print(scenario, view, keep, alone=alone)
 
@@ -108,7 +108,7 @@ def _scenario(
 
 def _complete(scenario: Scenario | JobsScenario) -> str:
     """Return a scenario with nothing left to a default, as a file."""
-    from sim.run.jobs import machine_of_jobs
+    from xc40io.run.jobs import machine_of_jobs
 
     if isinstance(scenario, JobsScenario):
         return complete_jobs_yaml(scenario, machine_of_jobs(scenario))

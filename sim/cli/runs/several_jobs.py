@@ -6,9 +6,9 @@ from functools import partial
 
 import click
 
-from sim.cli.exports import write_exports
-from sim.cli.options import Keep, View
-from sim.cli.runs.printing import (
+from xc40io.cli.exports import write_exports
+from xc40io.cli.options import Keep, View
+from xc40io.cli.runs.printing import (
     check_files,
     check_keep,
     in_turn,
@@ -16,19 +16,19 @@ from sim.cli.runs.printing import (
     save_result,
     write_files,
 )
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.results.file_stats import add_file_stats, format_file_stats
-from sim.results.jobs_answer import job_head, jobs_answer
-from sim.results.programs.forms import output_of
-from sim.results.progress import ProgressBar
-from sim.results.run_text import format_job_part, format_machine_part
-from sim.run.job_list import seeded_jobs
-from sim.run.jobs import JobOutcome, JobsResult, simulate_jobs
-from sim.run.submission import in_job
-from sim.telling.data import document_of, json_text
-from sim.telling.text import text_of
-from sim.workloads.catalogue import workload_of
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.results.file_stats import add_file_stats, format_file_stats
+from xc40io.results.jobs_answer import job_head, jobs_answer
+from xc40io.results.programs.forms import output_of
+from xc40io.results.progress import ProgressBar
+from xc40io.results.run_text import format_job_part, format_machine_part
+from xc40io.run.job_list import seeded_jobs
+from xc40io.run.jobs import JobOutcome, JobsResult, simulate_jobs
+from xc40io.run.submission import in_job
+from xc40io.telling.data import document_of, json_text
+from xc40io.telling.text import text_of
+from xc40io.workloads.catalogue import workload_of
 
 
 def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone: bool) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from sim.cli.exports import (
+from xc40io.cli.exports import (
     check_exports,
     check_recorded,
     export_options,
     exports_of,
     write_exports,
 )
-from sim.cli.options import View, exact_option
+from xc40io.cli.options import View, exact_option
 
 _HELP = """\
 Print a result that --save has kept, as the run printed it.
@@ -57,7 +57,7 @@ Options given here choose anew what is printed.
 @export_options
 def show(*, file: str, **asked: Any) -> None:
     """Read the file and print what is in it."""
-    from sim.results.saved import load_saved
+    from xc40io.results.saved import load_saved
 
     exports = exports_of(asked)
     check_exports(exports)
@@ -71,10 +71,10 @@ def show(*, file: str, **asked: Any) -> None:
 
 def _print(content: Any, view: View) -> None:
     """Print a result of any kind."""
-    from sim.cli.runs.printing import check_view, print_result
-    from sim.cli.runs.several_jobs import print_jobs
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
+    from xc40io.cli.runs.printing import check_view, print_result
+    from xc40io.cli.runs.several_jobs import print_jobs
+    from xc40io.run.jobs import JobsResult
+    from xc40io.run.result import Result
 
     if isinstance(content, Result):
         check_view(view, content.scenario)
@@ -82,7 +82,7 @@ def _print(content: Any, view: View) -> None:
     elif isinstance(content, JobsResult):
         print_jobs(content, view)
     else:
-        from sim.cli.runs.replayed import print_log_warnings, print_replay
+        from xc40io.cli.runs.replayed import print_log_warnings, print_replay
 
         print_log_warnings(content.log.warnings)
         print_replay(content, view)

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.archive.whole_files import check_writable, replacing, write_whole
-from sim.cli import options
-from sim.results.progress import ProgressBar
-from sim.results.trace_text import format_summary, format_summary_json
-from sim.workloads.replay.kernel import open_trace
-from sim.workloads.replay.side_table import side_table_text
-from sim.workloads.replay.summary import summarise
-from topology.text import format_count
+from xc40io.archive.whole_files import check_writable, replacing, write_whole
+from xc40io.cli import options
+from xc40io.results.progress import ProgressBar
+from xc40io.results.trace_text import format_summary, format_summary_json
+from xc40io.topology.text import format_count
+from xc40io.workloads.replay.kernel import open_trace
+from xc40io.workloads.replay.side_table import side_table_text
+from xc40io.workloads.replay.summary import summarise
 
 if TYPE_CHECKING:
-    from sim.workloads.trace import Trace
+    from xc40io.workloads.trace import Trace
 
 _TRACE = "TRACE"
 
@@ -50,7 +50,7 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     What a table has no columns for, the striping and the sizes of the files, goes to a file beside
     it, TABLE.files.yaml, which `--files` of the other commands takes.
     """
-    from sim.workloads.replay.trace_table import check_table_name, write_table
+    from xc40io.workloads.replay.trace_table import check_table_name, write_table
 
     beside = f"{target}.files.yaml"
     check_table_name(target)

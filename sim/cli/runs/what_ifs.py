@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sim.cli.face import typed_command
-from sim.cli.options import Keep, View, Whole
-from sim.cli.study_options import Findings, Study, findings_of
-from sim.config.errors import InputError
+from xc40io.cli.face import typed_command
+from xc40io.cli.options import Keep, View, Whole
+from xc40io.cli.study_options import Findings, Study, findings_of
+from xc40io.config.errors import InputError
 
 if TYPE_CHECKING:
-    from sim.config.jobs import JobsScenario
-    from sim.config.scenario import Scenario
-    from sim.studies.compare.side import Side
+    from xc40io.config.jobs import JobsScenario
+    from xc40io.config.scenario import Scenario
+    from xc40io.studies.compare.side import Side
 
 _FORMS = {"plots", "html"}
 
@@ -90,7 +90,7 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
             if value is not None:
                 raise InputError(f"{name} {value}: right would be beside --what-if, which compares")
         return False
-    from sim.studies.compare.side import AS_IT_IS, Side, sides_of
+    from xc40io.studies.compare.side import AS_IT_IS, Side, sides_of
 
     if wrong := _of_one_run(view, keep):
         raise InputError(
@@ -111,7 +111,7 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
 def run_or_compare(scenario: Scenario, asked: WhatIfs, view: View, keep: Keep) -> None:
     """Run a scenario and print what comes of it; beside its what-ifs, if there are any."""
     if not compared(scenario, asked, view, keep):
-        from sim.cli.runs.printing import run_and_print
+        from xc40io.cli.runs.printing import run_and_print
 
         run_and_print(scenario, view, keep)
 
@@ -139,9 +139,9 @@ def side_by_side(sides: Sequence[Side], study: Study) -> Findings:
     InputError
         If one of them cannot be run, or what is asked for cannot be written.
     """
-    from sim.studies.compare.side import told_apart
-    from sim.studies.compare.side_by_side import run_side_by_side
-    from sim.studies.compare.side_by_side_answer import side_by_side_answer
+    from xc40io.studies.compare.side import told_apart
+    from xc40io.studies.compare.side_by_side import run_side_by_side
+    from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
 
     found = study.run(
         lambda progress: run_side_by_side(

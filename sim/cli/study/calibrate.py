@@ -9,33 +9,33 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.archive.whole_files import check_writable, write_whole
-from sim.cli.exports import Command
-from sim.cli.options import Whole
-from sim.config.errors import InputError, nearest
-from sim.engine.processors import processors
-from sim.results.progress import ProgressBar
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
-from validation.calibrate import Options
-from validation.calibrate import calibrate as fit
-from validation.calibration_text import format_calibration, new_values
-from validation.claim import load_claims
-from validation.claim_trial import simulating, subject_of
-from validation.free_parameter import FILE, load_free_parameters
-from validation.machine_edit import edited_machine
-from validation.quantity import parse_fraction
-from validation.sensitivity import measure_sensitivity, row_of
-from validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
-from validation.trial import Trials
+from xc40io.archive.whole_files import check_writable, write_whole
+from xc40io.cli.exports import Command
+from xc40io.cli.options import Whole
+from xc40io.config.errors import InputError, nearest
+from xc40io.engine.processors import processors
+from xc40io.results.progress import ProgressBar
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store
+from xc40io.validation.calibrate import Options
+from xc40io.validation.calibrate import calibrate as fit
+from xc40io.validation.calibration_text import format_calibration, new_values
+from xc40io.validation.claim import load_claims
+from xc40io.validation.claim_trial import simulating, subject_of
+from xc40io.validation.free_parameter import FILE, load_free_parameters
+from xc40io.validation.machine_edit import edited_machine
+from xc40io.validation.quantity import parse_fraction
+from xc40io.validation.sensitivity import measure_sensitivity, row_of
+from xc40io.validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
+from xc40io.validation.trial import Trials
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from validation.claim import Claim
-    from validation.free_parameter import FreeParameter
-    from validation.machine_edit import NewValue
-    from validation.trial import Simulate
+    from xc40io.validation.claim import Claim
+    from xc40io.validation.free_parameter import FreeParameter
+    from xc40io.validation.machine_edit import NewValue
+    from xc40io.validation.trial import Simulate
 
 _Choose = Callable[["Claim"], bool]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli import options
-from sim.cli.job_options import describe, described, typed_options
-from sim.cli.runs.what_ifs import side_by_side, what_if_option
-from sim.cli.study.named import (
+from xc40io.cli import options
+from xc40io.cli.job_options import describe, described, typed_options
+from xc40io.cli.runs.what_ifs import side_by_side, what_if_option
+from xc40io.cli.study.named import (
     PROGRAMS,
     is_kept,
     is_log,
@@ -18,16 +18,16 @@ from sim.cli.study.named import (
     scenario_of_name,
     workload_of_words,
 )
-from sim.cli.study.sweep import swept
-from sim.cli.study_options import Findings, Study, study_options
-from sim.config.errors import InputError
-from sim.config.scenario import machine_of
-from sim.studies.axes import parse_axes
+from xc40io.cli.study.sweep import swept
+from xc40io.cli.study_options import Findings, Study, study_options
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import machine_of
+from xc40io.studies.axes import parse_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sim.studies.compare.side import Side
+    from xc40io.studies.compare.side import Side
 
 _HELP = """\
 Run several things side by side, with the same seeds: how many times as fast each is as the first,
@@ -82,7 +82,7 @@ def compare(
     **job: Any,
 ) -> Findings:
     """Compare what is named, or targets."""
-    from sim.studies.compare.side import sides_of
+    from xc40io.studies.compare.side import sides_of
 
     names, words = _split(arguments)
     if not any(map(is_log, names)):
@@ -144,7 +144,7 @@ def _sides(
     recorded: tuple[str, ...],
 ) -> list[Side]:
     """Return what is to be run: a command line on each machine, or each of what is named."""
-    from sim.studies.compare.side import AS_IT_IS, Side
+    from xc40io.studies.compare.side import AS_IT_IS, Side
 
     workload = workload_of_words(words) if words else None
     if workload is None:
@@ -166,10 +166,10 @@ def _side(
     recorded: tuple[str, ...],
 ) -> Side:
     """Return what is named; of a kept result what came of it, if nothing was typed beside it."""
-    from sim.studies.compare.side import Side, side_of_content
+    from xc40io.studies.compare.side import Side, side_of_content
 
     if is_kept(name) and not assignments and not typed_options(context, job):
-        from sim.results.saved import load
+        from xc40io.results.saved import load
 
         return side_of_content(name, load(name))
     facts = recorded if is_log(name) else ()

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from sim.cli import options
-from sim.cli.face import typed_command
-from sim.cli.job_options import described
-from sim.cli.study.named import scenario_of_words
-from sim.cli.study_options import Findings, Study, findings_of, study_options
-from sim.telling.drawing import pictures
+from xc40io.cli import options
+from xc40io.cli.face import typed_command
+from xc40io.cli.job_options import described
+from xc40io.cli.study.named import scenario_of_words
+from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.telling.drawing import pictures
 
 _HELP = """\
 Say what bounds a run and what would help, each by a run that is made.
@@ -51,8 +51,8 @@ def explain(
     **job: Any,
 ) -> Findings:
     """Run the command with the options as click has read them."""
-    from sim.studies.explain.explanation import explain as explain_run
-    from sim.studies.explain.explanation_answer import explanation_answer
+    from xc40io.studies.explain.explanation import explain as explain_run
+    from xc40io.studies.explain.explanation_answer import explanation_answer
 
     scenario = scenario_of_words(context, arguments, assignments, job, recorded)
     explanation = study.run(

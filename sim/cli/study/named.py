@@ -8,18 +8,18 @@ from zipfile import is_zipfile
 
 import click
 
-from sim.cli.job_options import changed, describe, refuse_beside, typed_options
-from sim.cli.job_script import scenario_of_job_script
-from sim.cli.kernel_options import kernel_of_words
-from sim.cli.options import TABLES
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.jobs import load_jobs
-from sim.workloads.job_script.files import is_job_script
+from xc40io.cli.job_options import changed, describe, refuse_beside, typed_options
+from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.kernel_options import kernel_of_words
+from xc40io.cli.options import TABLES
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import load_jobs
+from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
-    from sim.config.jobs import JobsScenario
-    from sim.config.scenario import Scenario
+    from xc40io.config.jobs import JobsScenario
+    from xc40io.config.scenario import Scenario
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
@@ -56,7 +56,7 @@ def is_kept(name: str) -> bool:
 def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> None:
     """Raise InputError if --recorded was typed beside what is no log."""
     if recorded:
-        from sim.workloads.darshan.facts import check_no_facts
+        from xc40io.workloads.darshan.facts import check_no_facts
 
         check_no_facts(recorded, subject)
 
@@ -118,7 +118,7 @@ def scenario_of_name(
     if not is_log(name):
         refuse_facts(recorded, name)
     if is_log(name) or name.lower().endswith(TABLES):
-        from sim.cli.runs.replayed import scenario_of_log
+        from xc40io.cli.runs.replayed import scenario_of_log
 
         told = dict.fromkeys(_FROM_LOG - given)
         return scenario_of_log(name, assignments, job | told, recorded)
@@ -138,9 +138,9 @@ def scenario_of_name(
 
 def _of_result(path: str) -> Scenario | JobsScenario:
     """Return the scenario of a result; of a replayed log that of the what-if, if there was one."""
-    from sim.results.saved import load
-    from sim.run.jobs import JobsResult
-    from sim.run.result import Result
+    from xc40io.results.saved import load
+    from xc40io.run.jobs import JobsResult
+    from xc40io.run.result import Result
 
     content = load(path)
     found: Scenario | JobsScenario

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sim.cli import options
-from sim.cli.face import typed_command
-from sim.cli.options import Whole
-from sim.cli.study_options import Findings, Study, findings_of, study_options
-from sim.config.errors import InputError
-from sim.config.job_form import JOB
-from sim.config.parts.machine_changes import parse_changes
-from sim.config.units import is_count
-from sim.config.workload_mix import load_mix
-from sim.studies.axes import parse_axes
+from xc40io.cli import options
+from xc40io.cli.face import typed_command
+from xc40io.cli.options import Whole
+from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import JOB
+from xc40io.config.parts.machine_changes import parse_changes
+from xc40io.config.units import is_count
+from xc40io.config.workload_mix import load_mix
+from xc40io.studies.axes import parse_axes
 
 if TYPE_CHECKING:
-    from sim.config.workload_mix import MixJob, WorkloadMix
-    from sim.studies.plan.plan import Plan
-    from sim.studies.plan.plan_faults import MixFaults
-    from sim.studies.plan.plan_sensitivity import MixSensitivity
+    from xc40io.config.workload_mix import MixJob, WorkloadMix
+    from xc40io.studies.plan.plan import Plan
+    from xc40io.studies.plan.plan_faults import MixFaults
+    from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 
 
 _HELP = """\
@@ -121,7 +121,7 @@ def plan(
     **asked: Any,
 ) -> Findings:
     """Plan, and print the answer."""
-    from sim.studies.plan.plan_answer import plan_answer
+    from xc40io.studies.plan.plan_answer import plan_answer
 
     _check(asked, study)
     made = _run(_mix(name, assignments, seed), asked, study)
@@ -168,9 +168,9 @@ def _check(asked: dict[str, Any], study: Study) -> None:
 
 def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
-    from sim.studies.plan.plan import plan as make_plan
-    from sim.studies.plan.plan_faults import plan_faults
-    from sim.studies.plan.plan_sensitivity import sensitivity as measure
+    from xc40io.studies.plan.plan import plan as make_plan
+    from xc40io.studies.plan.plan_faults import plan_faults
+    from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
 
     where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
     plain = not (asked["sensitivity"] or asked["faults"])

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli import options
-from sim.cli.face import typed_command
-from sim.cli.options import Whole
-from sim.cli.study_options import Findings, Study, findings_of, study_options
-from sim.config.errors import InputError
-from sim.config.files import check_is_file, shipped
-from sim.config.job_form import JOB
-from sim.config.parts.machine_changes import parse_changes
-from sim.config.stream import checked_stream, load_stream
-from sim.config.text.yaml_text import parse_yaml
+from xc40io.cli import options
+from xc40io.cli.face import typed_command
+from xc40io.cli.options import Whole
+from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.config.errors import InputError
+from xc40io.config.files import check_is_file, shipped
+from xc40io.config.job_form import JOB
+from xc40io.config.parts.machine_changes import parse_changes
+from xc40io.config.stream import checked_stream, load_stream
+from xc40io.config.text.yaml_text import parse_yaml
 
 if TYPE_CHECKING:
-    from sim.config.stream import StreamScenario
+    from xc40io.config.stream import StreamScenario
 
 _HELP = """\
 Run a stream of jobs: a scenario with a queue, or a table of what accounting knows of jobs.
@@ -88,8 +88,8 @@ def stream(
     **given: Any,
 ) -> Findings:
     """Run a stream and print what came of it."""
-    from sim.studies.stream.stream_answer import stream_answer
-    from sim.studies.stream.stream_draws import run_stream
+    from xc40io.studies.stream.stream_answer import stream_answer
+    from xc40io.studies.stream.stream_draws import run_stream
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)

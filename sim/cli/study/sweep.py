@@ -6,29 +6,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli import options
-from sim.cli.face import typed_command
-from sim.cli.job_options import changed, describe, described, refuse_beside, typed_options
-from sim.cli.job_script import scenario_of_job_script
-from sim.cli.options import Whole
-from sim.cli.study.named import workload_of_words
-from sim.cli.study_options import Findings, Study, findings_of, study_options
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario, load_scenario
-from sim.studies.axes import parse_axes
-from sim.studies.cluster import check_scheduler
-from sim.studies.sweep.sweep import sweep as run_all
-from sim.studies.sweep.sweep_plot import check_plot
-from sim.studies.sweep.sweep_tables import check_out, write_sweep
-from sim.telling.data import json_text
-from sim.workloads.job_script.files import is_job_script
+from xc40io.cli import options
+from xc40io.cli.face import typed_command
+from xc40io.cli.job_options import changed, describe, described, refuse_beside, typed_options
+from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.options import Whole
+from xc40io.cli.study.named import workload_of_words
+from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario, load_scenario
+from xc40io.studies.axes import parse_axes
+from xc40io.studies.cluster import check_scheduler
+from xc40io.studies.sweep.sweep import sweep as run_all
+from xc40io.studies.sweep.sweep_plot import check_plot
+from xc40io.studies.sweep.sweep_tables import check_out, write_sweep
+from xc40io.telling.data import json_text
+from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from sim.studies.axes import Axis
+    from xc40io.studies.axes import Axis
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\
@@ -124,7 +124,7 @@ def swept(
     InputError
         If that cannot be, or what is asked for cannot be written: before anything is run.
     """
-    from sim.studies.sweep.sweep_answer import sweep_answer, title_of
+    from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
 
     study.check()
     if study.plot is not None:

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sim.cli import options
-from sim.cli.face import INTERRUPTED, typed_command
-from sim.cli.job_options import described
-from sim.cli.study.named import scenario_of_words
-from sim.cli.study_options import Findings, Study, findings_of, study_options, tell_runs
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.studies.axes import parse_axes
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
+from xc40io.cli import options
+from xc40io.cli.face import INTERRUPTED, typed_command
+from xc40io.cli.job_options import described
+from xc40io.cli.study.named import scenario_of_words
+from xc40io.cli.study_options import Findings, Study, findings_of, study_options, tell_runs
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.studies.axes import parse_axes
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store
 
 if TYPE_CHECKING:
-    from sim.studies.tune.tuning import Tuner, Tuning
+    from xc40io.studies.tune.tuning import Tuner, Tuning
 
 _HELP = """\
 Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
@@ -115,10 +115,10 @@ def tune(
     **job: Any,
 ) -> Findings:
     """Search, and print what was found."""
-    from sim.studies.advice.job_knobs import read_allowed
-    from sim.studies.advice.space import parse_limits
-    from sim.studies.tune.search import Budget
-    from sim.studies.tune.tuning import Tuner
+    from xc40io.studies.advice.job_knobs import read_allowed
+    from xc40io.studies.advice.space import parse_limits
+    from xc40io.studies.tune.search import Budget
+    from xc40io.studies.tune.tuning import Tuner
 
     asked: dict[str, Any] = {
         "allow": read_allowed(allow),
@@ -154,8 +154,8 @@ def _search(tuner: Tuner) -> Tuning:
 
 def _findings(scenario: Scenario, found: Tuning) -> Findings:
     """Return what was found in all its forms."""
-    from sim.studies.sweep.sweep_answer import title_of
-    from sim.studies.tune.tune_answer import tuning_answer
+    from xc40io.studies.sweep.sweep_answer import title_of
+    from xc40io.studies.tune.tune_answer import tuning_answer
 
     title = f"Tune {title_of(scenario)}"
     return findings_of(tuning_answer(title, found))._replace(

@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sim.archive.whole_files import check_writable, make_folder
-from sim.cli.options import Whole
-from sim.config.errors import InputError
-from sim.engine.processors import processors
-from sim.results.progress import ProgressBar
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
-from validation.claim import load_claims
-from validation.comparison import compare
-from validation.earlier import earlier_results
-from validation.figures.gallery import all_charts, charts_known, draw_all
-from validation.page import write_page
-from validation.report import select
-from validation.report import validate as validate_claims
-from validation.report_json import format_report_json
-from validation.report_text import format_report
-from validation.score import counting, score_of
-from validation.score_json import format_score_json
-from validation.score_text import format_score, verdict
+from xc40io.archive.whole_files import check_writable, make_folder
+from xc40io.cli.options import Whole
+from xc40io.config.errors import InputError
+from xc40io.engine.processors import processors
+from xc40io.results.progress import ProgressBar
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store
+from xc40io.validation.claim import load_claims
+from xc40io.validation.comparison import compare
+from xc40io.validation.earlier import earlier_results
+from xc40io.validation.figures.gallery import all_charts, charts_known, draw_all
+from xc40io.validation.page import write_page
+from xc40io.validation.report import select
+from xc40io.validation.report import validate as validate_claims
+from xc40io.validation.report_json import format_report_json
+from xc40io.validation.report_text import format_report
+from xc40io.validation.score import counting, score_of
+from xc40io.validation.score_json import format_score_json
+from xc40io.validation.score_text import format_score, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from validation.kept import Result
-    from validation.report import Report
+    from xc40io.validation.kept import Result
+    from xc40io.validation.report import Report
 
 _FAILED = 1
 

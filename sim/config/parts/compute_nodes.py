@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.units import Count, Few, Rate, Seconds, Size
-from sim.engine.page import PAGE
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.units import Count, Few, Rate, Seconds, Size
+from xc40io.engine.page import PAGE
 
 Launcher = Literal["aprun", "srun"]
 

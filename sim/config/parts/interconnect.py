@@ -7,9 +7,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.units import Few, Fraction, Rate, Seconds
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.units import Few, Fraction, Rate, Seconds
 
 DIMENSIONS = {"dragonfly": ("groups", "chassis", "slots"), "torus": ("x", "y", "z")}
 """The fields of each kind of network whose product is the number of its routers."""

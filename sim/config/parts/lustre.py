@@ -6,11 +6,21 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, Count, Few, Load, PerSecond, Rate, Seconds, Size, format_bytes
-from sim.engine.page import PAGE
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import (
+    Bytes,
+    Count,
+    Few,
+    Load,
+    PerSecond,
+    Rate,
+    Seconds,
+    Size,
+    format_bytes,
+)
+from xc40io.engine.page import PAGE
 
 _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
 
@@ -142,7 +152,7 @@ class Lustre(Model):
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
         average, those of it until the head has settled, however near it is, and those of one turn
         of its platter; most reads that it chooses the nearest from
-        (see ``sim.lustre.server.disks``).
+        (see ``xc40io.lustre.server.disks``).
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios

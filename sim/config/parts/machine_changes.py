@@ -9,11 +9,11 @@ from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from math import ceil, prod
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError, shown
-from sim.config.parts.interconnect import DIMENSIONS
-from sim.config.parts.provenance import Provenance
-from sim.config.text.yaml_text import parse_value
-from sim.config.units import MOST_COUNT
+from xc40io.config.errors import InputError, shown
+from xc40io.config.parts.interconnect import DIMENSIONS
+from xc40io.config.parts.provenance import Provenance
+from xc40io.config.text.yaml_text import parse_value
+from xc40io.config.units import MOST_COUNT
 
 _NOTHING = "nothing"  # of a value that a machine has no need to name
 
@@ -25,7 +25,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
     ------
     InputError
         If there is no ``=``; whether such a value exists,
-        :meth:`~sim.config.machine.Machine.with_changes` says.
+        :meth:`~xc40io.config.machine.Machine.with_changes` says.
     """
     changes: dict[str, Any] = {}
     for assignment in assignments:
@@ -41,7 +41,7 @@ def let_follow(
 ) -> None:
     """Adjust, in place, the counts that follow from the changed ones.
 
-    Which these are, :meth:`~sim.config.machine.Machine.with_changes` says.
+    Which these are, :meth:`~xc40io.config.machine.Machine.with_changes` says.
 
     Raises
     ------

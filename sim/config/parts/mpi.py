@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.units import Few, Rate, Seconds
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.units import Few, Rate, Seconds
 
 
 @kept(before={"round_time": 0.0})

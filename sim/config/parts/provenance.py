@@ -24,10 +24,10 @@ from typing import Annotated, Any, Literal, TypeGuard, get_args
 
 from pydantic import Field, ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import find, read_mapping
-from sim.config.kept import kept
-from sim.config.model import Model, explain
+from xc40io.config.errors import InputError
+from xc40io.config.files import find, read_mapping
+from xc40io.config.kept import kept
+from xc40io.config.model import Model, explain
 
 Firmness = Literal[
     "verified", "measured", "derived", "inferred", "recalled", "calibrated", "assumed"

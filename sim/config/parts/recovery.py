@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import Field, ValidationError
 
-from sim.config.files import find, read_mapping
-from sim.config.model import Model, explain
-from sim.config.parts.provenance import separate
-from sim.config.units import Seconds
+from xc40io.config.files import find, read_mapping
+from xc40io.config.model import Model, explain
+from xc40io.config.parts.provenance import separate
+from xc40io.config.units import Seconds
 
 
 class Recovery(Model):

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from sim.config.kept import kept
-from sim.config.model import Model
-from sim.config.units import Count, Few, Fraction, Rate, Seconds, Size, format_bytes
-from sim.engine.page import PAGE
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
+from xc40io.config.units import Count, Few, Fraction, Rate, Seconds, Size, format_bytes
+from xc40io.engine.page import PAGE
 
 
 @kept

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from simpleeval import SimpleEval
 
-from sim.config.text.expressions import ARITHMETIC
+from xc40io.config.text.expressions import ARITHMETIC
 
 _LARGEST = 2**62
 _LARGEST_POWER = 64

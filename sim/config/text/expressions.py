@@ -17,7 +17,7 @@ from warnings import catch_warnings, simplefilter
 
 from simpleeval import InvalidExpression, NameNotDefined, SimpleEval
 
-from sim.config.errors import InputError, nearest
+from xc40io.config.errors import InputError, nearest
 
 _LONGEST = 500
 _UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError, InvalidExpression)
@@ -198,4 +198,4 @@ ARITHMETIC = Grammar(
     | dict.fromkeys(("ceil", "floor", "round", "sqrt", "log2", "abs"), range(1, 2)),
     parts=(ast.Name, ast.IfExp, ast.BoolOp),
 )
-"""Numbers and words; :class:`sim.config.text.arithmetic.Arithmetic` evaluates it."""
+"""Numbers and words; :class:`xc40io.config.text.arithmetic.Arithmetic` evaluates it."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from sim.config.errors import InputError, shown
+from xc40io.config.errors import InputError, shown
 
 # libyaml's parser is ten times faster; both read the same language.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

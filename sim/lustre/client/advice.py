@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
-from sim.lustre.osc.obds import may_pump
-from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
-from sim.plane.causes import Cause
-from sim.plane.files import Backend, chunk_at, most_chunks, object_count, objects_of
-from sim.plane.operations import Op
-from sim.plane.programs import charge
-from sim.plane.registry import FULL, GO_ON, GONE, performs
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.lustre.ldlm import Ldlm, ask_ahead, join_group, leave_group, may_ask
+from xc40io.lustre.osc.obds import may_pump
+from xc40io.node.page_cache import find_osc_object, inode_of, osc_object_of
+from xc40io.plane.causes import Cause
+from xc40io.plane.files import Backend, chunk_at, most_chunks, object_count, objects_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge
+from xc40io.plane.registry import FULL, GO_ON, GONE, performs
 
 _LOCK = int(Cause.LOCK)
 

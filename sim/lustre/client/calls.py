@@ -14,14 +14,14 @@ chunk (Lustre 2.7 rw26.c, ll_direct_IO_26). The states of a call are in ``states
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.page import PAGE
-from sim.engine.prefetch import prefetch
-from sim.engine.queue import clear, join
-from sim.lustre.client.readahead import Readahead, note_order
-from sim.lustre.client.reads import read_chunk
-from sim.lustre.client.states import (
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.page import PAGE
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.queue import clear, join
+from xc40io.lustre.client.readahead import Readahead, note_order
+from xc40io.lustre.client.reads import read_chunk
+from xc40io.lustre.client.states import (
     BETWEEN_CALLS,
     CALLED,
     LOCKED,
@@ -30,19 +30,19 @@ from sim.lustre.client.states import (
     ROOM_FREED,
     SIZED,
 )
-from sim.lustre.client.writes import expect_piece, write_chunk
-from sim.lustre.ldlm import Ldlm, ask, match, release
-from sim.lustre.locks import MODE_PR, MODE_PW
-from sim.lustre.osc.obds import Osc
-from sim.lustre.osc.rpcs import submit
-from sim.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
-from sim.node.nodes import enter_call
-from sim.node.page_cache import PageCache, go_to_inode, go_to_osc_object
-from sim.node.pages import expect_cached
-from sim.plane.causes import Cause
-from sim.plane.files import Backend, Files, chunk_of_call, object_count
-from sim.plane.operations import Op
-from sim.plane.programs import (
+from xc40io.lustre.client.writes import expect_piece, write_chunk
+from xc40io.lustre.ldlm import Ldlm, ask, match, release
+from xc40io.lustre.locks import MODE_PR, MODE_PW
+from xc40io.lustre.osc.obds import Osc
+from xc40io.lustre.osc.rpcs import submit
+from xc40io.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
+from xc40io.node.nodes import enter_call
+from xc40io.node.page_cache import PageCache, go_to_inode, go_to_osc_object
+from xc40io.node.pages import expect_cached
+from xc40io.plane.causes import Cause
+from xc40io.plane.files import Backend, Files, chunk_of_call, object_count
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import (
     Programs,
     begin_call,
     call_is_due,
@@ -53,8 +53,8 @@ from sim.plane.programs import (
     start_of_call,
     wake_all,
 )
-from sim.plane.registry import FULL, GO_ON, GONE, before_program, performs
-from sim.plane.site import Site
+from xc40io.plane.registry import FULL, GO_ON, GONE, before_program, performs
+from xc40io.plane.site import Site
 
 _WRITE = int(Op.WRITE)
 _COPY, _MEMORY = int(Cause.COPY), int(Cause.MEMORY)

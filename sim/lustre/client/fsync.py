@@ -12,21 +12,21 @@ the servers to commit, so that a sync without dirty pages costs nothing.
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.queue import take_turn
-from sim.lustre.mds import Mds
-from sim.lustre.osc.obds import Osc, may_pump, obd_of
-from sim.lustre.osc.rpcs import pump
-from sim.lustre.osc.urgency import raise_urgency
-from sim.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
-from sim.node.osc_extents import URGENT
-from sim.node.page_cache import find_inode, find_osc_object, inode_of
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Backend, object_count, objects_of
-from sim.plane.operations import Op
-from sim.plane.programs import charge, charge_reply, pass_on, wait_for
-from sim.plane.registry import FULL, GO_ON, GONE, performs
+from xc40io.engine.compiled import outlined
+from xc40io.engine.queue import take_turn
+from xc40io.lustre.mds import Mds
+from xc40io.lustre.osc.obds import Osc, may_pump, obd_of
+from xc40io.lustre.osc.rpcs import pump
+from xc40io.lustre.osc.urgency import raise_urgency
+from xc40io.lustre.requests import MDS_SYNC, OST_SYNC, may_send, send, send_to_objects
+from xc40io.node.osc_extents import URGENT
+from xc40io.node.page_cache import find_inode, find_osc_object, inode_of
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Backend, object_count, objects_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge, charge_reply, pass_on, wait_for
+from xc40io.plane.registry import FULL, GO_ON, GONE, performs
 
 _FSYNC = int(Op.FSYNC)
 _SYNC, _FLUSH, _MUTEX = int(Cause.SYNC), int(Cause.FLUSH), int(Cause.MUTEX)

@@ -11,17 +11,17 @@ two nodes: one has written the page before, and the other has to fetch it.
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.lustre.osc.obds import Osc
-from sim.lustre.osc.rpcs import submit
-from sim.lustre.osc.urgency import keep_from_cancel
-from sim.node.osc_extents import READING, add_extent, extent_end, first_extent
-from sim.node.page_cache import PageCache
-from sim.node.pages import not_cached, wait_for_bytes
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.programs import start_of_call
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.lustre.osc.obds import Osc
+from xc40io.lustre.osc.rpcs import submit
+from xc40io.lustre.osc.urgency import keep_from_cancel
+from xc40io.node.osc_extents import READING, add_extent, extent_end, first_extent
+from xc40io.node.page_cache import PageCache
+from xc40io.node.pages import not_cached, wait_for_bytes
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import start_of_call
 
 _READ = int(Op.READ)
 

@@ -11,20 +11,20 @@ takes of it, too; never refused is only what it reads up to the next boundary be
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.page import PAGE
-from sim.lustre.client.page_requests import ask_for_pages
-from sim.lustre.client.states import PIECE_WANTED
-from sim.lustre.ldlm import covering
-from sim.lustre.locks import MODE_PR
-from sim.lustre.osc.obds import Osc
-from sim.node.osc_extents import piece_of
-from sim.node.page_cache import PageCache, find_osc_object
-from sim.plane.counters import Stat
-from sim.plane.files import Files, chunk_of_call
-from sim.plane.programs import Programs, start_of_call
-from sim.plane.site import Site
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.page import PAGE
+from xc40io.lustre.client.page_requests import ask_for_pages
+from xc40io.lustre.client.states import PIECE_WANTED
+from xc40io.lustre.ldlm import covering
+from xc40io.lustre.locks import MODE_PR
+from xc40io.lustre.osc.obds import Osc
+from xc40io.node.osc_extents import piece_of
+from xc40io.node.page_cache import PageCache, find_osc_object
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Files, chunk_of_call
+from xc40io.plane.programs import Programs, start_of_call
+from xc40io.plane.site import Site
 
 _AHEAD = int(Stat.AHEAD_BYTES)
 

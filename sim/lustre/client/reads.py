@@ -6,26 +6,26 @@ pages ahead (``readahead``).
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.lustre.client.page_requests import are_gone, ask_for_pages
-from sim.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
-from sim.lustre.client.states import (
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.lustre.client.page_requests import are_gone, ask_for_pages
+from xc40io.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
+from xc40io.lustre.client.states import (
     CHUNK_WANTED,
     COPIED_OUT,
     FILLED,
     MOVED,
     PIECE_WANTED,
 )
-from sim.lustre.osc.obds import Osc, may_read
-from sim.node.nodes import copy_pages
-from sim.node.osc_extents import extent_end, piece_of
-from sim.node.page_cache import READ_TURNS, enter_tree, leave_tree
-from sim.node.pages import wait_for_pages
-from sim.plane.counters import Stat
-from sim.plane.files import object_count
-from sim.plane.programs import start_of_call
-from sim.plane.registry import FULL, GO_ON, GONE
+from xc40io.lustre.osc.obds import Osc, may_read
+from xc40io.node.nodes import copy_pages
+from xc40io.node.osc_extents import extent_end, piece_of
+from xc40io.node.page_cache import READ_TURNS, enter_tree, leave_tree
+from xc40io.node.pages import wait_for_pages
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import object_count
+from xc40io.plane.programs import start_of_call
+from xc40io.plane.registry import FULL, GO_ON, GONE
 
 _HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
 

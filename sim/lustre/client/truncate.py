@@ -7,18 +7,18 @@ caches beyond the new end stays.
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
-from sim.lustre.locks import EOF, MODE_PW
-from sim.lustre.mds import Mds, ask_mds
-from sim.lustre.requests import PUNCH, may_send, send_to_objects
-from sim.node.page_cache import inode_of, osc_object_of
-from sim.plane.causes import Cause
-from sim.plane.files import Backend, object_count, object_end, object_of
-from sim.plane.operations import Op
-from sim.plane.programs import charge, charge_reply
-from sim.plane.registry import FULL, GO_ON, GONE, performs
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
+from xc40io.lustre.locks import EOF, MODE_PW
+from xc40io.lustre.mds import Mds, ask_mds
+from xc40io.lustre.requests import PUNCH, may_send, send_to_objects
+from xc40io.node.page_cache import inode_of, osc_object_of
+from xc40io.plane.causes import Cause
+from xc40io.plane.files import Backend, object_count, object_end, object_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge, charge_reply
+from xc40io.plane.registry import FULL, GO_ON, GONE, performs
 
 _METADATA = int(Cause.METADATA)
 

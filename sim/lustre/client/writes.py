@@ -8,22 +8,22 @@ its lock: many ranks of a node write one file slower than as many files.
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.engine.prefetch import prefetch
-from sim.engine.queue import join
-from sim.lustre.brw import charge_queue
-from sim.lustre.client.page_requests import ask_for_partial_page
-from sim.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
-from sim.lustre.osc.dirty import dirty_pages, release_room, reserve_room
-from sim.lustre.osc.obds import Osc, may_read, obd_of
-from sim.lustre.osc.rpcs import pump
-from sim.node.nodes import copy_pages
-from sim.node.osc_extents import piece_of
-from sim.node.page_cache import WRITE_TURNS, enter_tree, leave_tree
-from sim.plane.causes import Cause
-from sim.plane.programs import charge
-from sim.plane.registry import FULL, GO_ON, GONE
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.queue import join
+from xc40io.lustre.brw import charge_queue
+from xc40io.lustre.client.page_requests import ask_for_partial_page
+from xc40io.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
+from xc40io.lustre.osc.dirty import dirty_pages, release_room, reserve_room
+from xc40io.lustre.osc.obds import Osc, may_read, obd_of
+from xc40io.lustre.osc.rpcs import pump
+from xc40io.node.nodes import copy_pages
+from xc40io.node.osc_extents import piece_of
+from xc40io.node.page_cache import WRITE_TURNS, enter_tree, leave_tree
+from xc40io.plane.causes import Cause
+from xc40io.plane.programs import charge
+from xc40io.plane.registry import FULL, GO_ON, GONE
 
 _CACHE = int(Cause.CACHE)
 

@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.parts.recovery import load_recovery
-from sim.config.units import format_bytes, format_seconds
-from sim.engine.pool import live_rows
-from sim.engine.types import Integers
-from sim.lustre.brw import READ_AT_CLIENT, READ_CUT, READ_REQUESTED, WRITE_AT_OSS
-from sim.lustre.eviction import abort, drop_dirty, invalidate, revoke
-from sim.lustre.ldlm import Ldlm
-from sim.plane.fault_course import Course, Process, fault
-from sim.plane.files import Backend
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.units import format_bytes, format_seconds
+from xc40io.engine.pool import live_rows
+from xc40io.engine.types import Integers
+from xc40io.lustre.brw import READ_AT_CLIENT, READ_CUT, READ_REQUESTED, WRITE_AT_OSS
+from xc40io.lustre.eviction import abort, drop_dirty, invalidate, revoke
+from xc40io.lustre.ldlm import Ldlm
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.plane.files import Backend
+from xc40io.topology.text import format_count
 
 _SOON = 1e-9  # seconds: the same time, but for rounding
 _OFTEN = 1e-3  # seconds between two looks for a lock that is overdue, at least

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sim.config.faults import Fault
-from sim.config.parts.lustre import Lustre
-from sim.config.parts.recovery import load_recovery
-from sim.lustre.brw import Brw
-from sim.lustre.mds import Mds
-from sim.lustre.resend import resend
-from sim.lustre.server.disks import Disks
-from sim.lustre.server.oss import OssThreads
-from sim.plane.fault_course import Course, Process, fault
-from topology.text import format_count
+from xc40io.config.faults import Fault
+from xc40io.config.parts.lustre import Lustre
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.lustre.brw import Brw
+from xc40io.lustre.mds import Mds
+from xc40io.lustre.resend import resend
+from xc40io.lustre.server.disks import Disks
+from xc40io.lustre.server.oss import OssThreads
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.topology.text import format_count
 
 
 @fault("MDS", "paused")

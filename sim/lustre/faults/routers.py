@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.parts.recovery import load_recovery
-from sim.engine.network import Network, take_back
-from sim.engine.pool import live_rows
-from sim.engine.types import Integers
-from sim.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED, Brw
-from sim.lustre.resend import lose
-from sim.plane.fault_course import Course, Process, fault
-from topology.text import format_count
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.engine.network import Network, take_back
+from xc40io.engine.pool import live_rows
+from xc40io.engine.types import Integers
+from xc40io.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED, Brw
+from xc40io.lustre.resend import lose
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.topology.text import format_count
 
 _SHUNNED = 2.0**50
 """Bytes that senders think to have queued at a router that they know as dead: more than any other

@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import nearest
-from sim.config.parts.lustre import Lustre
-from sim.config.parts.recovery import load_recovery
-from sim.engine.randomness import stream
-from sim.engine.types import Floats
-from sim.lustre.server.disks import Disks, byte_seconds
-from sim.lustre.server.journal import Journals, commit_seconds
-from sim.plane.fault_course import Course, Process, fault
-from sim.plane.stations import Section, StationBook, StationKind
+from xc40io.config.errors import nearest
+from xc40io.config.parts.lustre import Lustre
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Floats
+from xc40io.lustre.server.disks import Disks, byte_seconds
+from xc40io.lustre.server.journal import Journals, commit_seconds
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.plane.stations import Section, StationBook, StationKind
 
 _BY_BYTES = {
     *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.IB),

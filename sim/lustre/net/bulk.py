@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import inlined, outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network
-from sim.engine.pool import Pool, give, make_pool, next_row, take
-from sim.engine.types import Indices, Table, enlarge_table, make_table
-from sim.lustre.net.lnet import Lnet
-from sim.plane.recorder import Recorder
-from sim.plane.registry import MESSAGE_EVENT
-from sim.plane.site import Site
-from sim.plane.stations import METERS, StationKind
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import inlined, outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network
+from xc40io.engine.pool import Pool, give, make_pool, next_row, take
+from xc40io.engine.types import Indices, Table, enlarge_table, make_table
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.plane.recorder import Recorder
+from xc40io.plane.registry import MESSAGE_EVENT
+from xc40io.plane.site import Site
+from xc40io.plane.stations import METERS, StationKind
 
 _NIC, _LINK, _LNET, _IB, _OSS = (
     int(StationKind[name]) for name in ("NIC", "LINK", "LNET", "IB", "OSS")
@@ -65,7 +65,9 @@ class BulkRpcs(Component):
     marks: Table  # `RPC_MARKS` records beside them; none where nothing is recorded
     spare_rpcs: Pool
     osts: int  # OSTs of the machine
-    server_of: Indices  # int32 (OSTs,): which OSS serves each, as sim.lustre.net.lnet.Lnet has it
+    server_of: (
+        Indices  # int32 (OSTs,): which OSS serves each, as xc40io.lustre.net.lnet.Lnet has it
+    )
     parts: int  # LNET messages of the bulk of a whole RPC
     message_size: int  # bytes of the largest LNET message (the LNET MTU)
 

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.engine.compiled import inlined
-from sim.engine.component import Component
-from sim.engine.network import Network, begin_segment
-from sim.engine.types import Floats, Indices, Integers
-from sim.network.aries import MINIMAL, VALIANT, Aries, enter_aries
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
-from topology import candidate_routes
+from xc40io.config.machine import Machine
+from xc40io.engine.compiled import inlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, begin_segment
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.network.aries import MINIMAL, VALIANT, Aries, enter_aries
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
+from xc40io.topology import candidate_routes
 
 
 class Lnet(Component):

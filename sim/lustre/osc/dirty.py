@@ -6,11 +6,11 @@ OSC has a limit, so has the node, and the OST promises how much it will take (th
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.lustre.osc.obds import Osc, obd_of
-from sim.lustre.osc.urgency import lower_urgency, raise_urgency
-from sim.node.osc_extents import (
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.lustre.osc.obds import Osc, obd_of
+from xc40io.lustre.osc.urgency import lower_urgency, raise_urgency
+from xc40io.node.osc_extents import (
     DIRTY,
     URGENT,
     add_extent,
@@ -19,9 +19,9 @@ from sim.node.osc_extents import (
     first_dirty,
     grow_extent,
 )
-from sim.node.page_cache import list_osc_object, unlist_osc_object
-from sim.node.pages import add_cached
-from sim.plane.programs import wake_into
+from xc40io.node.page_cache import list_osc_object, unlist_osc_object
+from xc40io.node.pages import add_cached
+from xc40io.plane.programs import wake_into
 
 
 @outlined

@@ -2,7 +2,7 @@
 
 Three kinds of work wait in an OSC: dirty pages to be written back, pages to be read, and bytes to
 be moved directly (O_DIRECT). Dirty pages wait in the *osc_extents* of their osc_objects
-(``sim.node.page_cache``), all else as ``WORK``. An *obd* is one of
+(``xc40io.node.page_cache``), all else as ``WORK``. An *obd* is one of
 the OSCs: Lustre's client_obd of a node for an OST.
 """
 
@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network
-from sim.engine.page import PAGE
-from sim.engine.pool import Pool, make_pool, reserve
-from sim.engine.queue import QUEUE, clear_all
-from sim.engine.types import Table, make_table
-from sim.lustre.brw import Brw
-from sim.lustre.locks import Locks
-from sim.node.page_cache import PageCache
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.site import Site
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import Pool, make_pool, reserve
+from xc40io.engine.queue import QUEUE, clear_all
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.brw import Brw
+from xc40io.lustre.locks import Locks
+from xc40io.node.page_cache import PageCache
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.site import Site
 
 CLIENT_OBD = np.dtype(  # an OSC; its number is node * OSTs + OST
     [

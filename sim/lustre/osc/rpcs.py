@@ -8,16 +8,16 @@ fsync, for the lock above them (osc_makes_rpc). The OSC then fills an RPC with t
 object: the ones that someone waits for the lock of, then urgent ones, then the first in the order
 of the object, and what follows them (get_write_extents).
 
-The life of an RPC that has been sent is told in ``sim.lustre.brw``.
+The life of an RPC that has been sent is told in ``xc40io.lustre.brw``.
 """
 
 from __future__ import annotations
 
-from sim.engine.compiled import inlined, outlined
-from sim.engine.pool import give, take
-from sim.engine.prefetch import prefetch
-from sim.engine.queue import join, pop
-from sim.lustre.brw import (
+from xc40io.engine.compiled import inlined, outlined
+from xc40io.engine.pool import give, take
+from xc40io.engine.prefetch import prefetch
+from xc40io.engine.queue import join, pop
+from xc40io.lustre.brw import (
     AT_CLIENT,
     LAST_STAGES,
     charge_rpc,
@@ -25,14 +25,14 @@ from sim.lustre.brw import (
     start_rpc,
     travel,
 )
-from sim.lustre.net.bulk import add_rpc
-from sim.lustre.osc.dirty import release_room, wake_waiters
-from sim.lustre.osc.obds import Osc, obd_of
-from sim.lustre.osc.urgency import extent_done, lower_urgency
-from sim.lustre.server.disks import partial_bytes
-from sim.lustre.server.journal import note_write
-from sim.node.nodes import expect_thread
-from sim.node.osc_extents import (
+from xc40io.lustre.net.bulk import add_rpc
+from xc40io.lustre.osc.dirty import release_room, wake_waiters
+from xc40io.lustre.osc.obds import Osc, obd_of
+from xc40io.lustre.osc.urgency import extent_done, lower_urgency
+from xc40io.lustre.server.disks import partial_bytes
+from xc40io.lustre.server.journal import note_write
+from xc40io.node.nodes import expect_thread
+from xc40io.node.osc_extents import (
     CALM,
     PRESSING,
     URGENT,
@@ -41,11 +41,11 @@ from sim.node.osc_extents import (
     first_dirty,
     write_extent,
 )
-from sim.node.page_cache import PageCache, list_osc_object, unlist_osc_object
-from sim.node.pages import add_cached, served_readers
-from sim.plane.causes import Cause
-from sim.plane.programs import charge, wake
-from sim.plane.registry import BRW, GONE, before_message, on_message
+from xc40io.node.page_cache import PageCache, list_osc_object, unlist_osc_object
+from xc40io.node.pages import add_cached, served_readers
+from xc40io.plane.causes import Cause
+from xc40io.plane.programs import charge, wake
+from xc40io.plane.registry import BRW, GONE, before_message, on_message
 
 _CACHE, _TRANSFER = int(Cause.CACHE), int(Cause.TRANSFER)
 

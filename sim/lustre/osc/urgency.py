@@ -6,11 +6,11 @@ done. A lock is cancelled when no extent below it is on its way any more.
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.lustre.osc.obds import Osc, obd_of
-from sim.node.osc_extents import CALM, DIRTY, PRESSING, READING, first_extent
-from sim.plane.registry import LOCK_EVENT
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.lustre.osc.obds import Osc, obd_of
+from xc40io.node.osc_extents import CALM, DIRTY, PRESSING, READING, first_extent
+from xc40io.plane.registry import LOCK_EVENT
 
 
 @outlined

@@ -13,22 +13,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Background as AskedBackground
-from sim.config.units import format_rate
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.network import Network, serve
-from sim.engine.randomness import stream, uniform
-from sim.engine.types import Floats, Indices, Table, make_table
-from sim.lustre.net.lnet import Lnet, idlest_link
-from sim.lustre.server.disks import Disks, move_seconds, transfer_seconds
-from sim.plane.programs import jitter_seed
-from sim.plane.registry import BACKGROUND_EVENT, on_event
-from sim.plane.site import Background, Site
-from sim.plane.stations import StationBook
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Background as AskedBackground
+from xc40io.config.units import format_rate
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, serve
+from xc40io.engine.randomness import stream, uniform
+from xc40io.engine.types import Floats, Indices, Table, make_table
+from xc40io.lustre.net.lnet import Lnet, idlest_link
+from xc40io.lustre.server.disks import Disks, move_seconds, transfer_seconds
+from xc40io.plane.programs import jitter_seed
+from xc40io.plane.registry import BACKGROUND_EVENT, on_event
+from xc40io.plane.site import Background, Site
+from xc40io.plane.stations import StationBook
 
 _MOST = 0.95  # of the time of the busiest station: more leaves jobs next to nothing
 
@@ -44,7 +44,9 @@ class Others(Component):
     lnet: Lnet
     disks: Disks
     rows: Table  # `BACKGROUND` records
-    server_of: Indices  # int32 (OSTs,): which OSS serves each, as sim.lustre.net.lnet.Lnet has it
+    server_of: (
+        Indices  # int32 (OSTs,): which OSS serves each, as xc40io.lustre.net.lnet.Lnet has it
+    )
     flight: int  # RPCs of a stream that lie together
     seed: int  # of the draws of their arrivals
 

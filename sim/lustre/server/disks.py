@@ -35,21 +35,21 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sim.config.parts.lustre import Lustre
-from sim.engine.calendar import schedule
-from sim.engine.compiled import inlined, njit, outlined
-from sim.engine.component import Component
-from sim.engine.network import Network, serve
-from sim.engine.queue import QUEUE, clear_all, join, pop
-from sim.engine.randomness import pick, stream
-from sim.engine.types import Floats, Indices, Table, make_table
-from sim.lustre.net.bulk import BulkRpcs
-from sim.lustre.net.lnet import Lnet
-from sim.plane.counters import Stat
-from sim.plane.programs import Programs, jitter_seed
-from sim.plane.registry import ARRAY_EVENT, GONE, MESSAGE_EVENT, on_event
-from sim.plane.site import Site
-from sim.plane.stations import DISK_METER, LATENCY_METER, SEEK_METER, StationKind
+from xc40io.config.parts.lustre import Lustre
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import inlined, njit, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, serve
+from xc40io.engine.queue import QUEUE, clear_all, join, pop
+from xc40io.engine.randomness import pick, stream
+from xc40io.engine.types import Floats, Indices, Table, make_table
+from xc40io.lustre.net.bulk import BulkRpcs
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.plane.counters import Stat
+from xc40io.plane.programs import Programs, jitter_seed
+from xc40io.plane.registry import ARRAY_EVENT, GONE, MESSAGE_EVENT, on_event
+from xc40io.plane.site import Site
+from xc40io.plane.stations import DISK_METER, LATENCY_METER, SEEK_METER, StationKind
 
 ARRAY = np.dtype(
     [

@@ -30,13 +30,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.parts.lustre import Lustre
-from sim.engine.compiled import inlined, njit, outlined
-from sim.engine.component import Component
-from sim.engine.types import Floats, Table, make_table
-from sim.lustre.server.disks import Disks, backlog
-from sim.plane.files import Files
-from sim.plane.site import Site
+from xc40io.config.parts.lustre import Lustre
+from xc40io.engine.compiled import inlined, njit, outlined
+from xc40io.engine.component import Component
+from xc40io.engine.types import Floats, Table, make_table
+from xc40io.lustre.server.disks import Disks, backlog
+from xc40io.plane.files import Files
+from xc40io.plane.site import Site
 
 JOURNAL = np.dtype(
     [

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import outlined
-from sim.engine.component import Component
-from sim.engine.network import Network, serve
-from sim.engine.types import Floats, Indices
-from sim.lustre.net.lnet import Lnet
-from sim.plane.files import Files
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component
+from xc40io.engine.network import Network, serve
+from xc40io.engine.types import Floats, Indices
+from xc40io.lustre.net.lnet import Lnet
+from xc40io.plane.files import Files
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
 
 
 class OssThreads(Component):
@@ -21,7 +21,7 @@ class OssThreads(Component):
     files: Files
     service: int  # the first station
     request_service: float  # seconds of a request
-    # int32 (OSTs,): which OSS serves each OST, as sim.lustre.net.lnet.Lnet has it
+    # int32 (OSTs,): which OSS serves each OST, as xc40io.lustre.net.lnet.Lnet has it
     server_of: Indices
     # float64 (OSTs,): what is asked of an OST is not answered before this time in seconds, because
     # it is gone, or recovers

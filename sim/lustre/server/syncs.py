@@ -16,16 +16,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network
-from sim.engine.pool import Pool, give, make_pool, take
-from sim.engine.queue import pass_turn, take_turn
-from sim.engine.types import Table, make_table
-from sim.lustre.server.journal import Journals
-from sim.plane.files import Files
-from sim.plane.site import Site
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network
+from xc40io.engine.pool import Pool, give, make_pool, take
+from xc40io.engine.queue import pass_turn, take_turn
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.server.journal import Journals
+from xc40io.plane.files import Files
+from xc40io.plane.site import Site
 
 SYNC = np.dtype(
     [

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sim.config.machine import Machine
-from sim.lustre.net.lnet import control_latency
-from sim.plane.recorder import Records
-from sim.results.animation.journeys import Doing, Journey, JourneyKind, Stop
-from sim.results.animation.stage import PlaceKind, Stage
-from sim.run.fabric import fabric_of
+from xc40io.config.machine import Machine
+from xc40io.lustre.net.lnet import control_latency
+from xc40io.plane.recorder import Records
+from xc40io.results.animation.journeys import Doing, Journey, JourneyKind, Stop
+from xc40io.results.animation.stage import PlaceKind, Stage
+from xc40io.run.fabric import fabric_of
 
 _LEFT, _RIGHT, _INSIDE = Doing.LEFT, Doing.RIGHT, Doing.INSIDE
 _ARIES, _SERVERS = ("at_nic", "at_lnet"), ("at_ib", "at_oss")
@@ -110,7 +110,7 @@ def _waits(rpc: Any, names: tuple[str, str], transfer: float) -> tuple[float, fl
     """Return for how long a part surely waited at the first and at the last station of a segment.
 
     One of the two also counts the seconds in which its bytes followed its head
-    (:func:`sim.engine.network.hop`): so much is drawn as the way.
+    (:func:`xc40io.engine.network.hop`): so much is drawn as the way.
     """
     first, last = (max(float(rpc[name]) - transfer, 0.0) for name in names)
     return first, last

@@ -12,13 +12,13 @@ from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
-from sim.archive.whole_files import write_whole
-from sim.results.animation.score import score_of
-from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.telling.html import fill, style
-from topology.text import format_count
+from xc40io.archive.whole_files import write_whole
+from xc40io.results.animation.score import score_of
+from xc40io.results.pictures.scene import Scene, scene_of, scene_of_jobs
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.telling.html import fill, style
+from xc40io.topology.text import format_count
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _OPTION = "--animate"

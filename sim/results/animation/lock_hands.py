@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.plane.recorder import Records
-from sim.results.pictures.lock_lanes import (
+from xc40io.engine.types import Integers
+from xc40io.plane.recorder import Records
+from xc40io.results.pictures.lock_lanes import (
     most_asked_back,
     object_name,
     packed_rows,
 )
-from sim.run.recording import Recording
+from xc40io.run.recording import Recording
 
 
 @dataclass(frozen=True, eq=False)

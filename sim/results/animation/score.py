@@ -11,17 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.units import format_bytes
-from sim.findings.servers import recording_of, to_mds
-from sim.results.animation.bulk import bulk_journeys
-from sim.results.animation.journeys import Journey
-from sim.results.animation.lock_hands import LockHands, lock_hands_of
-from sim.results.animation.small_messages import small_journeys
-from sim.results.animation.stage import PlaceKind, Stage, stage_of, to_oss
-from sim.results.pictures.scene import Scene
-from sim.run.recording import Recording
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.units import format_bytes
+from xc40io.findings.servers import recording_of, to_mds
+from xc40io.results.animation.bulk import bulk_journeys
+from xc40io.results.animation.journeys import Journey
+from xc40io.results.animation.lock_hands import LockHands, lock_hands_of
+from xc40io.results.animation.small_messages import small_journeys
+from xc40io.results.animation.stage import PlaceKind, Stage, stage_of, to_oss
+from xc40io.results.pictures.scene import Scene
+from xc40io.run.recording import Recording
+from xc40io.topology.text import format_count
 
 MOST_JOURNEYS = 12_000
 """RPCs, requests and locks that a browser moves without a stutter: some 4 MB of HTML."""

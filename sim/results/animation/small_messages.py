@@ -11,15 +11,15 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any
 
-from sim.findings.servers import to_mds
-from sim.lustre.locks import MODE_NAMES
-from sim.lustre.net.lnet import control_latency
-from sim.plane.operations import Op
-from sim.results.animation.journeys import Doing, Journey, JourneyKind
-from sim.results.animation.stage import ABOUT_OBJECTS, PlaceKind, Stage, to_oss
-from sim.results.exports.targets import mds_numbers
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.findings.servers import to_mds
+from xc40io.lustre.locks import MODE_NAMES
+from xc40io.lustre.net.lnet import control_latency
+from xc40io.plane.operations import Op
+from xc40io.results.animation.journeys import Doing, Journey, JourneyKind
+from xc40io.results.animation.stage import ABOUT_OBJECTS, PlaceKind, Stage, to_oss
+from xc40io.results.exports.targets import mds_numbers
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 
 def small_journeys(stage: Stage, result: Result, recording: Recording) -> Iterator[Journey]:

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.findings.servers import to_mds
-from sim.lustre.requests import GLIMPSE, OST_SYNC, PUNCH
-from sim.plane.recorder import Records
-from sim.results.exports.targets import mds_numbers
-from sim.run.fabric import fabric_of
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.config.errors import InputError
+from xc40io.findings.servers import to_mds
+from xc40io.lustre.requests import GLIMPSE, OST_SYNC, PUNCH
+from xc40io.plane.recorder import Records
+from xc40io.results.exports.targets import mds_numbers
+from xc40io.run.fabric import fabric_of
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 MOST_IN_A_COLUMN = 64
 """Places of one kind that are still told apart on a screen."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Indices, Integers
-from sim.plane.library_calls import ALONE, LibraryOp
-from sim.plane.operations import Op
-from sim.workloads.darshan.module_counters import Numbers
+from xc40io.engine.types import Indices, Integers
+from xc40io.plane.library_calls import ALONE, LibraryOp
+from xc40io.plane.operations import Op
+from xc40io.workloads.darshan.module_counters import Numbers
 
 LAYER_CALL = np.dtype(
     [

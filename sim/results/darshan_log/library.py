@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.config.errors import FailureError
-from sim.results.darshan_log.records import Records
-from sim.workloads.darshan.log import Layout, need_libdarshan
-from sim.workloads.darshan.module_counters import Numbers
+from xc40io.config.errors import FailureError
+from xc40io.results.darshan_log.records import Records
+from xc40io.workloads.darshan.log import Layout, need_libdarshan
+from xc40io.workloads.darshan.module_counters import Numbers
 
 
 class Mount(NamedTuple):

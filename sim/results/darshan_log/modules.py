@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.plane.library_calls import LibraryOp
-from sim.results.darshan_log.layers import STAT, Calls, moving
-from sim.results.darshan_log.records import (
+from xc40io.engine.types import Integers
+from xc40io.plane.library_calls import LibraryOp
+from xc40io.results.darshan_log.layers import STAT, Calls, moving
+from xc40io.results.darshan_log.records import (
     Groups,
     Mask,
     Records,

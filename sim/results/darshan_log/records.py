@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.module_counters import BIN_LOW, BIN_NAMES, SHARED
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.darshan.module_counters import BIN_LOW, BIN_NAMES, SHARED
 
 Mask = npt.NDArray[np.bool_]
 Values = npt.NDArray[Any]

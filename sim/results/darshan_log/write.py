@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.archive.whole_files import replacing
-from sim.config.errors import InputError
-from sim.config.job_form import HINTS
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.engine.types import Integers
-from sim.results.darshan_log.layers import Calls, mpi_calls, posix_calls, segments_of
-from sim.results.darshan_log.library import JobHead, Mount, log_file
-from sim.results.darshan_log.modules import mpiio_records, posix_records
-from sim.results.programs.surroundings import EPOCH
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.workloads.darshan.log import Layout
-from sim.workloads.darshan.module_counters import Numbers
+from xc40io.archive.whole_files import replacing
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import HINTS
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Integers
+from xc40io.results.darshan_log.layers import Calls, mpi_calls, posix_calls, segments_of
+from xc40io.results.darshan_log.library import JobHead, Mount, log_file
+from xc40io.results.darshan_log.modules import mpiio_records, posix_records
+from xc40io.results.programs.surroundings import EPOCH
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.workloads.darshan.log import Layout
+from xc40io.workloads.darshan.module_counters import Numbers
 
 BEGIN = int(EPOCH.replace(tzinfo=UTC).timestamp())
 """When the simulation began, in seconds since 1970: on the day that IOR's output names. A run has

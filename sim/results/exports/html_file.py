@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from sim.findings.replay_report import ReplayReport
-from sim.results.jobs_answer import jobs_page
-from sim.results.replay_page import replay_page
-from sim.results.run_page import run_page
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.telling.answer import Answer
-from sim.telling.html import write_page
+from xc40io.findings.replay_report import ReplayReport
+from xc40io.results.jobs_answer import jobs_page
+from xc40io.results.replay_page import replay_page
+from xc40io.results.run_page import run_page
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.telling.answer import Answer
+from xc40io.telling.html import write_page
 
 Content = Result | JobsResult | ReplayReport
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.findings.servers import named, recording_of
-from sim.plane.recorder import Records
-from sim.run.jobs import JobsResult
-from sim.run.recording import Recording
-from sim.run.result import Result
+from xc40io.engine.types import Integers
+from xc40io.findings.servers import named, recording_of
+from xc40io.plane.recorder import Records
+from xc40io.run.jobs import JobsResult
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
 
 NOBODY = -1
 """In place of a job: a file or a program that is of none."""

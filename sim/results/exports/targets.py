@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.plane.stations import StationKind
-from sim.run.station_table import StationTable
+from xc40io.config.machine import Machine
+from xc40io.plane.stations import StationKind
+from xc40io.run.station_table import StationTable
 
 _LONGEST = 8  # letters of the name of a file system (LUSTRE_MAXFSNAME)
 _MDS = re.compile(r"MDS (\d+)")

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.archive.whole_files import replacing
-from sim.config.errors import InputError, naming
-from sim.config.units import KIB
-from sim.engine.types import Floats
-from sim.findings.servers import COUNTED, OstSeries, counted_in, ost_series, recording_of, to_mds
-from sim.lustre.server.disks import fullness_of
-from sim.results.exports.targets import mds_numbers, mdt_name, ost_name
-from sim.run.result import Result
+from xc40io.archive.whole_files import replacing
+from xc40io.config.errors import InputError, naming
+from xc40io.config.units import KIB
+from xc40io.engine.types import Floats
+from xc40io.findings.servers import COUNTED, OstSeries, counted_in, ost_series, recording_of, to_mds
+from xc40io.lustre.server.disks import fullness_of
+from xc40io.results.exports.targets import mds_numbers, mdt_name, ost_name
+from xc40io.run.result import Result
 
 _VERSION = "1"
 _DATA_SETS = {  # of md_stats; pytokio has no place for the others

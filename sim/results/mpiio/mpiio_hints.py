@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sim.engine.types import Indices, Integers
-from sim.mpi.communicator import host_name
-from sim.mpi.hints import InForce
-from sim.mpi.known_hints import CRAY_DEFAULTS, ROMIO_DEFAULTS, STATISTICS_DEFAULTS
+from xc40io.engine.types import Indices, Integers
+from xc40io.mpi.communicator import host_name
+from xc40io.mpi.hints import InForce
+from xc40io.mpi.known_hints import CRAY_DEFAULTS, ROMIO_DEFAULTS, STATISTICS_DEFAULTS
 
 _SHOWN = (  # name of the hint, attribute that holds it; both libraries
     ("cb_buffer_size", "cb_buffer_size"),
@@ -66,7 +66,7 @@ def format_settings(environment: Mapping[str, str]) -> str:
 def format_hints(file_name: str, in_force: InForce) -> str:
     """List the hints in force for a file, each with its origin, and what was given in vain.
 
-    ``file_name``: as the program opened it. ``in_force``: from :func:`sim.mpi.hints.resolve`.
+    ``file_name``: as the program opened it. ``in_force``: from :func:`xc40io.mpi.hints.resolve`.
     """
     rows = list(hint_rows(in_force))
     names, values = (max(len(row[column]) for row in rows) for column in (0, 1))

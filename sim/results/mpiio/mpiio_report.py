@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sim.mpi.communicator import host_name
-from sim.mpi.known_hints import read_displays
-from sim.mpi.stats import DirectionCounts, MpiRecord, Timer
-from sim.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
-from sim.results.mpiio.mpiio_stats import Direction, stats_text, timers_text
+from xc40io.mpi.communicator import host_name
+from xc40io.mpi.known_hints import read_displays
+from xc40io.mpi.stats import DirectionCounts, MpiRecord, Timer
+from xc40io.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
+from xc40io.results.mpiio.mpiio_stats import Direction, stats_text, timers_text
 
 
 def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -> list[str]:
@@ -24,7 +24,7 @@ def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -
     a file of its own, the first rank's stands for all.
 
     ``records``: of the files, in the order in which they were opened. ``environment``: environment
-    variables of the job, which say what is printed (:class:`~sim.mpi.known_hints.Displays`).
+    variables of the job, which say what is printed (:class:`~xc40io.mpi.known_hints.Displays`).
     """
     displays = read_displays(environment)
     blocks = []

@@ -14,9 +14,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.units import GIB, MIB
-from sim.engine.types import Floats
-from sim.mpi.stats import AccessCounts, DirectionCounts, Timer
+from xc40io.config.units import GIB, MIB
+from xc40io.engine.types import Floats
+from xc40io.mpi.stats import AccessCounts, DirectionCounts, Timer
 
 Direction = Literal["write", "read"]
 
@@ -92,8 +92,8 @@ def timers_text(name: str, direction: Direction, counts: AccessCounts, timers: F
     counts
         What was counted, for the bandwidths.
     timers
-        float64 (ranks, timers): the seconds by :class:`~sim.mpi.stats.Timer` that each rank spent
-        on the file that was opened to be written, or to be read.
+        float64 (ranks, timers): the seconds by :class:`~xc40io.mpi.stats.Timer` that each rank
+        spent on the file that was opened to be written, or to be read.
     """
     moving = timers[:, [int(timer) for timer in _MOVING[direction]]].sum(axis=1) > 0
     heading = f"MPIIO {direction} by phases, {{}}, for {name}"

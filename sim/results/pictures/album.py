@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.archive.whole_files import replacing
-from sim.engine.types import Indices
-from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
-from sim.results.pictures.gantt import draw_gantt, gantt_of
-from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
-from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
-from sim.results.pictures.network_pictures import draw_groups, draw_links, traffic_of
-from sim.results.pictures.queues import draw_queues, queues_of
-from sim.results.pictures.ranks import draw_ranks, rank_shares_of
-from sim.results.pictures.scene import Scene, scene_of, scene_of_jobs
-from sim.results.pictures.server_pictures import (
+from xc40io.archive.whole_files import replacing
+from xc40io.engine.types import Indices
+from xc40io.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
+from xc40io.results.pictures.gantt import draw_gantt, gantt_of
+from xc40io.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
+from xc40io.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
+from xc40io.results.pictures.network_pictures import draw_groups, draw_links, traffic_of
+from xc40io.results.pictures.queues import draw_queues, queues_of
+from xc40io.results.pictures.ranks import draw_ranks, rank_shares_of
+from xc40io.results.pictures.scene import Scene, scene_of, scene_of_jobs
+from xc40io.results.pictures.server_pictures import (
     draw_mdt_operations,
     draw_oss_load,
     draw_server_rates,
@@ -27,13 +27,13 @@ from sim.results.pictures.server_pictures import (
     oss_load_of,
     server_rates_of,
 )
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.telling.answer import Chart, Picture
-from sim.telling.drawing import figure_of
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.telling.answer import Chart, Picture
+from xc40io.telling.drawing import figure_of
 
 if TYPE_CHECKING:  # it brings the rooms of replay, which few runs need
-    from sim.findings.replay_report import ReplayReport
+    from xc40io.findings.replay_report import ReplayReport
 
 Pictures = Iterator[Picture]
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sim.config.units import GB
-from sim.engine.types import Floats
-from sim.plane.stations import StationKind
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.scene import Scene
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.engine.types import Floats
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.scene import Scene
+from xc40io.telling.sheet import (
     INK,
     READ,
     WIDE,

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.units import format_seconds
-from sim.engine.types import Floats, Integers
-from sim.findings.bottlenecks import Windows, merged
-from sim.results.pictures.scene import Lane
-from sim.telling.sheet import INK, READ, SMALL, WRITE
+from xc40io.config.units import format_seconds
+from xc40io.engine.types import Floats, Integers
+from xc40io.findings.bottlenecks import Windows, merged
+from xc40io.results.pictures.scene import Lane
+from xc40io.telling.sheet import INK, READ, SMALL, WRITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.units import format_seconds
-from sim.engine.types import Integers
-from sim.findings.waits import AT_WORDS
-from sim.plane.causes import Cause
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.ranks import CAUSE_LINE, OTHER_CAUSES, SHOWN, name_causes, rank_shares_of
-from sim.results.pictures.scene import few, lanes_of, setup_of
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.telling.sheet import (
+from xc40io.config.units import format_seconds
+from xc40io.engine.types import Integers
+from xc40io.findings.waits import AT_WORDS
+from xc40io.plane.causes import Cause
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.ranks import (
+    CAUSE_LINE,
+    OTHER_CAUSES,
+    SHOWN,
+    name_causes,
+    rank_shares_of,
+)
+from xc40io.results.pictures.scene import few, lanes_of, setup_of
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.telling.sheet import (
     PALETTE,
     REST,
     SMALL,
@@ -26,7 +32,7 @@ from sim.telling.sheet import (
     room_for,
     sheet,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.plane.stations import StationKind
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.scene import Scene
-from sim.telling.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
+from xc40io.engine.types import Floats
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.scene import Scene
+from xc40io.telling.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

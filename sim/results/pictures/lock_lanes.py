@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
-from sim.plane.recorder import Records
-from sim.results.pictures.scene import Scene
-from sim.run.recording import Recording
-from sim.telling.sheet import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.lustre.locks import MODE_GROUP, MODE_PR, MODE_PW
+from xc40io.plane.recorder import Records
+from xc40io.results.pictures.scene import Scene
+from xc40io.run.recording import Recording
+from xc40io.telling.sheet import (
     FAINT,
     INK,
     OTHER,

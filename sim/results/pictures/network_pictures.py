@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sim.config.units import GB
-from sim.engine.types import Floats, Indices
-from sim.plane.stations import StationKind
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.heat import add_scale, name_numbers, paint
-from sim.results.pictures.scene import Scene
-from sim.run.fabric import fabric_of
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.engine.types import Floats, Indices
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.heat import add_scale, name_numbers, paint
+from xc40io.results.pictures.scene import Scene
+from xc40io.run.fabric import fabric_of
+from xc40io.telling.sheet import (
     WIDE,
     Heading,
     name_axes,
@@ -24,7 +24,7 @@ from sim.telling.sheet import (
     sheet,
     stacked,
 )
-from topology import Fabric
+from xc40io.topology import Fabric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def draw_links(scene: Scene, nodes: Indices) -> Figure | None:
 
     ``nodes``: the nodes of the jobs.
     """
-    from topology.drawing import load_figure
+    from xc40io.topology.drawing import load_figure
 
     fabric = fabric_of(scene.result.machine)
     if fabric.kind != "dragonfly":

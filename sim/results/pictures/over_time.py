@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sim.config.units import GB, format_seconds
-from sim.engine.types import Indices, Integers
-from sim.findings.servers import end_of
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.pictures.bandwidth import bandwidth_of
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.heat import OSTS, heat_of
-from sim.results.pictures.scene import Scene, scene_of
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.telling.answer import Strip, TimeAxis
+from xc40io.config.units import GB, format_seconds
+from xc40io.engine.types import Indices, Integers
+from xc40io.findings.servers import end_of
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.results.pictures.bandwidth import bandwidth_of
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.heat import OSTS, heat_of
+from xc40io.results.pictures.scene import Scene, scene_of
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.telling.answer import Strip, TimeAxis
 
 _OSTS = 12  # shown: the busiest
 _GROUPS = 16  # of ranks, at most

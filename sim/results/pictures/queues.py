@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.plane.recorder import Records
-from sim.plane.stations import StationKind
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.scene import Scene
-from sim.telling.sheet import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.plane.recorder import Records
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.scene import Scene
+from xc40io.telling.sheet import (
     OTHER,
     READ,
     WIDE,

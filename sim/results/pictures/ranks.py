@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.findings.waits import WORDS
-from sim.plane.causes import Cause
-from sim.results.pictures.scene import setup_of
-from sim.run.result import Result
-from sim.telling.sheet import (
+from xc40io.engine.types import Floats
+from xc40io.findings.waits import WORDS
+from xc40io.plane.causes import Cause
+from xc40io.results.pictures.scene import setup_of
+from xc40io.run.result import Result
+from xc40io.telling.sheet import (
     INK,
     PALETTE,
     REST,
@@ -23,7 +23,7 @@ from sim.telling.sheet import (
     name_axes,
     sheet,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.findings.bottlenecks import Windows
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.workloads.job_results import phase_title
-from topology.text import format_count
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.findings.bottlenecks import Windows
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.topology.text import format_count
+from xc40io.workloads.job_results import phase_title
 
 _LANES = 8
 _LETTERS = 125  # of a line over the whole width of a figure

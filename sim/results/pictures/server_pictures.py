@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.units import GB
-from sim.engine.types import Floats, Integers
-from sim.findings.servers import counted_in, ost_series, to_mds
-from sim.plane.operations import Op
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.heat import name_numbers
-from sim.results.pictures.scene import Scene
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.engine.types import Floats, Integers
+from xc40io.findings.servers import counted_in, ost_series, to_mds
+from xc40io.plane.operations import Op
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.heat import name_numbers
+from xc40io.results.pictures.scene import Scene
+from xc40io.telling.sheet import (
     INK,
     WIDE,
     WRITE,
@@ -28,7 +28,7 @@ from sim.telling.sheet import (
     room_for,
     sheet,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sim.results.programs.h5bench_output import H5benchOutput
-from sim.results.programs.io500_output import Io500Output
-from sim.results.programs.ior_output import IorOutput
-from sim.results.programs.mdtest_output import MdtestOutput
-from sim.results.programs.output import Output
-from sim.run.result import Result
-from sim.workloads.h5bench.benchmarks import H5benchOutcome
-from sim.workloads.io500.outcome import Io500Outcome
-from sim.workloads.ior.outcome import IorOutcome
-from sim.workloads.mdtest.outcome import MdtestOutcome
+from xc40io.results.programs.h5bench_output import H5benchOutput
+from xc40io.results.programs.io500_output import Io500Output
+from xc40io.results.programs.ior_output import IorOutput
+from xc40io.results.programs.mdtest_output import MdtestOutput
+from xc40io.results.programs.output import Output
+from xc40io.run.result import Result
+from xc40io.workloads.h5bench.benchmarks import H5benchOutcome
+from xc40io.workloads.io500.outcome import Io500Outcome
+from xc40io.workloads.ior.outcome import IorOutcome
+from xc40io.workloads.mdtest.outcome import MdtestOutcome
 
 _OWN: Mapping[type, type[Output]] = {
     H5benchOutcome: H5benchOutput,

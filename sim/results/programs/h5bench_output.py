@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.config.units import MIB
-from sim.results.programs.kernel_answer import rows_table
-from sim.results.programs.output import Output, OutputFile
-from sim.run.result import Result
-from sim.telling.text import blocks_text
-from sim.workloads.h5bench.benchmarks import (
+from xc40io.config.errors import InputError
+from xc40io.config.units import MIB
+from xc40io.results.programs.kernel_answer import rows_table
+from xc40io.results.programs.output import Output, OutputFile
+from xc40io.run.result import Result
+from xc40io.telling.text import blocks_text
+from xc40io.workloads.h5bench.benchmarks import (
     FinishedBenchmark,
     H5benchOutcome,
     Pattern,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.results.programs.output import Output, OutputFile
-from sim.results.programs.surroundings import moment
-from sim.run.result import Result
-from sim.workloads.io500.checks import invalid_settings
-from sim.workloads.io500.ini import SECTIONS, format_ini
-from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.settings import Settings, hash_of_pairs
+from xc40io.config.errors import InputError
+from xc40io.results.programs.output import Output, OutputFile
+from xc40io.results.programs.surroundings import moment
+from xc40io.run.result import Result
+from xc40io.workloads.io500.checks import invalid_settings
+from xc40io.workloads.io500.ini import SECTIONS, format_ini
+from xc40io.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
+from xc40io.workloads.io500.settings import Settings, hash_of_pairs
 
 VERSION = "io500-sc25+xc40io"
 """IO500's version whose output this is; the part behind ``+`` says who made it."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.units import MIB
-from sim.engine.types import Floats
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.programs.ior_report import IorReport, access_name
-from sim.results.programs.output import OutputFile
-from sim.run.recording import Recording
-from sim.run.result import Result
-from sim.workloads.ior.options import CALLS_OPTION, call_file
-from sim.workloads.ior.outcome import FinishedTest, PhaseRecord
-from sim.workloads.ior.parameters import Access
+from xc40io.config.units import MIB
+from xc40io.engine.types import Floats
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.results.programs.ior_report import IorReport, access_name
+from xc40io.results.programs.output import OutputFile
+from xc40io.run.recording import Recording
+from xc40io.run.result import Result
+from xc40io.workloads.ior.options import CALLS_OPTION, call_file
+from xc40io.workloads.ior.outcome import FinishedTest, PhaseRecord
+from xc40io.workloads.ior.parameters import Access
 
 _TITLES = (
     "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from sim.config.units import MIB
-from sim.results.programs.ior_report import (
+from xc40io.config.units import MIB
+from xc40io.results.programs.ior_report import (
     VERSION,
     IorReport,
     TestReport,
@@ -18,11 +18,11 @@ from sim.results.programs.ior_report import (
     in_order,
     options_section,
 )
-from sim.results.programs.surroundings import FileSystem
-from sim.telling.data import json_text
-from sim.workloads.ior.files import file_name
-from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, summarise
-from sim.workloads.ior.parameters import IorTest
+from xc40io.results.programs.surroundings import FileSystem
+from xc40io.telling.data import json_text
+from xc40io.workloads.ior.files import file_name
+from xc40io.workloads.ior.outcome import IorRow, IorSummary, Removal, summarise
+from xc40io.workloads.ior.parameters import IorTest
 
 
 def format_json(report: IorReport) -> str:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from sim.lustre.striping import getstripe_text
-from sim.mpi.stats import MpiRecord
-from sim.results.mpiio.mpiio_hints import hint_rows
-from sim.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
-from sim.results.programs.ior_csv import RANK_TITLES, call_files, format_csv, rank_lines
-from sim.results.programs.ior_json import as_dict, format_json
-from sim.results.programs.ior_report import IorReport, ior_outcome, ior_report
-from sim.results.programs.ior_text import format_text
-from sim.results.programs.output import Output, OutputFile
-from sim.results.run_json import simulator_document
-from sim.run.result import Result
-from sim.workloads.ior.files import file_name
-from sim.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
-from sim.workloads.ior.outcome import FinishedTest
-from sim.workloads.ior.parameters import Access
-from sim.workloads.stonewall_file import status_text
+from xc40io.lustre.striping import getstripe_text
+from xc40io.mpi.stats import MpiRecord
+from xc40io.results.mpiio.mpiio_hints import hint_rows
+from xc40io.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
+from xc40io.results.programs.ior_csv import RANK_TITLES, call_files, format_csv, rank_lines
+from xc40io.results.programs.ior_json import as_dict, format_json
+from xc40io.results.programs.ior_report import IorReport, ior_outcome, ior_report
+from xc40io.results.programs.ior_text import format_text
+from xc40io.results.programs.output import Output, OutputFile
+from xc40io.results.run_json import simulator_document
+from xc40io.run.result import Result
+from xc40io.workloads.ior.files import file_name
+from xc40io.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
+from xc40io.workloads.ior.outcome import FinishedTest
+from xc40io.workloads.ior.parameters import Access
+from xc40io.workloads.stonewall_file import status_text
 
 _FILES_SHOWN = 4
 _FORMATS: Mapping[str, Callable[[IorReport], str]] = {
@@ -90,9 +90,9 @@ class IorOutput(Output):
         Returns
         -------
         dict
-            The keys of :func:`~sim.results.programs.ior_json.as_dict`, then ``xc40io``: keys of
-            :func:`~sim.results.run_json.simulator_document`, ``files`` (their striping) and
-            ``mpiio`` (:func:`~sim.results.programs.ior_output.ior_mpiio_data`).
+            The keys of :func:`~xc40io.results.programs.ior_json.as_dict`, then ``xc40io``: keys of
+            :func:`~xc40io.results.run_json.simulator_document`, ``files`` (their striping) and
+            ``mpiio`` (:func:`~xc40io.results.programs.ior_output.ior_mpiio_data`).
         """
         ours = simulator_document(self.result) | {
             "files": [_striping(test, test_id) for test_id, test in enumerate(self._tests)],
@@ -144,7 +144,7 @@ def ior_mpiio_text(result: Result) -> str:
 def ior_mpiio_data(result: Result) -> list[dict[str, Any]]:
     """Return for each phase that used MPI-IO its place and what MPI-IO has to tell of its file.
 
-    See :func:`~sim.results.mpiio.mpiio_report.mpiio_data`; ``test_id`` and ``repetition`` count
+    See :func:`~xc40io.results.mpiio.mpiio_report.mpiio_data`; ``test_id`` and ``repetition`` count
     from 0.
     """
     return [place | mpiio_data(record) for place, record in _records(result)]

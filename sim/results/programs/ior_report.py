@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sim.config.errors import InputError
-from sim.results.programs.surroundings import FileSystem, file_system_of, moment
-from sim.run.result import Result
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome, IorRow, Removal, reduce
-from sim.workloads.ior.parameters import Access, IorTest
+from xc40io.config.errors import InputError
+from xc40io.results.programs.surroundings import FileSystem, file_system_of, moment
+from xc40io.run.result import Result
+from xc40io.workloads.ior.outcome import FinishedTest, IorOutcome, IorRow, Removal, reduce
+from xc40io.workloads.ior.parameters import Access, IorTest
 
 VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""
@@ -146,7 +146,7 @@ def ior_rows(result: Result) -> tuple[IorRow, ...]:
 
     Examples
     --------
-    >>> from sim import Scenario, ior_rows, simulate
+    >>> from xc40io import Scenario, ior_rows, simulate
     >>> scenario = Scenario(
     ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
     ... )
@@ -158,7 +158,7 @@ def ior_rows(result: Result) -> tuple[IorRow, ...]:
 
 
 def ior_report(result: Result) -> IorReport:
-    """Return the report of a run, for :mod:`sim.results.programs.ior_text` and its neighbours.
+    """Return the report of a run, for :mod:`xc40io.results.programs.ior_text` and its neighbours.
 
     Raises
     ------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.config.units import MIB
-from sim.results.programs.ior_report import (
+from xc40io.config.units import MIB
+from xc40io.results.programs.ior_report import (
     VERSION,
     IorReport,
     TestReport,
@@ -13,10 +13,10 @@ from sim.results.programs.ior_report import (
     in_order,
     options_section,
 )
-from sim.results.programs.surroundings import FileSystem
-from sim.workloads.ior.files import file_name
-from sim.workloads.ior.outcome import IorRow, IorSummary, Removal, Stonewall, summarise
-from sim.workloads.ior.parameters import Access, IorTest
+from xc40io.results.programs.surroundings import FileSystem
+from xc40io.workloads.ior.files import file_name
+from xc40io.workloads.ior.outcome import IorRow, IorSummary, Removal, Stonewall, summarise
+from xc40io.workloads.ior.parameters import Access, IorTest
 
 # The Results table: title, width of the column, dashes under the title. Cells take ten places and
 # then always a space (the latency two), even if a number needs more.

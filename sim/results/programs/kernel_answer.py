@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sim.findings.bottlenecks import merged
-from sim.results.mpiio.mpiio_report import mpiio_data
-from sim.results.run_json import simulator_document
-from sim.run.frames import PHASES
-from sim.run.result import Result
-from sim.telling.answer import Answer, Block, Column, Listing, Table, To, Values
-from sim.telling.units import ANY, BYTES, CLOCK, NUMBER, RATE, ROWS, WORDS
-from sim.workloads.job_results import Row
+from xc40io.findings.bottlenecks import merged
+from xc40io.results.mpiio.mpiio_report import mpiio_data
+from xc40io.results.run_json import simulator_document
+from xc40io.run.frames import PHASES
+from xc40io.run.result import Result
+from xc40io.telling.answer import Answer, Block, Column, Listing, Table, To, Values
+from xc40io.telling.units import ANY, BYTES, CLOCK, NUMBER, RATE, ROWS, WORDS
+from xc40io.workloads.job_results import Row
 
 ALL = "all"
 """What the total of all phases is called."""

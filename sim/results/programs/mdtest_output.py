@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.results.programs.ior_report import VERSION
-from sim.results.programs.mdtest_summary import SummaryRow, summary_rows
-from sim.results.programs.mdtest_text import format_mdtest, ranks_csv
-from sim.results.programs.output import Output, OutputFile
-from sim.run.result import Result
-from sim.workloads.mdtest.options import RANKS_OPTION, STATUS_OPTION
-from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun
-from sim.workloads.mdtest.parameters import MdtestTest, Operation
-from sim.workloads.stonewall_file import status_text
+from xc40io.config.errors import InputError
+from xc40io.results.programs.ior_report import VERSION
+from xc40io.results.programs.mdtest_summary import SummaryRow, summary_rows
+from xc40io.results.programs.mdtest_text import format_mdtest, ranks_csv
+from xc40io.results.programs.output import Output, OutputFile
+from xc40io.run.result import Result
+from xc40io.workloads.mdtest.options import RANKS_OPTION, STATUS_OPTION
+from xc40io.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun
+from xc40io.workloads.mdtest.parameters import MdtestTest, Operation
+from xc40io.workloads.stonewall_file import status_text
 
 
 class MdtestOutput(Output):

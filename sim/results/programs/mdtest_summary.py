@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.workloads.mdtest.outcome import MdtestPhase, MdtestRun
-from sim.workloads.mdtest.parameters import (
+from xc40io.engine.types import Floats
+from xc40io.workloads.mdtest.outcome import MdtestPhase, MdtestRun
+from xc40io.workloads.mdtest.parameters import (
     DIRECTORY_OPERATIONS,
     FILE_OPERATIONS,
     MdtestTest,

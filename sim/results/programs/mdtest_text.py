@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC
 
-from sim.results.programs.ior_report import VERSION
-from sim.results.programs.mdtest_summary import TREES, Spread, SummaryRow, summary_rows
-from sim.results.programs.surroundings import EPOCH, file_system_of, moment
-from sim.run.result import Result
-from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun
-from sim.workloads.mdtest.parameters import (
+from xc40io.results.programs.ior_report import VERSION
+from xc40io.results.programs.mdtest_summary import TREES, Spread, SummaryRow, summary_rows
+from xc40io.results.programs.surroundings import EPOCH, file_system_of, moment
+from xc40io.run.result import Result
+from xc40io.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun
+from xc40io.workloads.mdtest.parameters import (
     DIRECTORY_OPERATIONS,
     FILE_OPERATIONS,
     MdtestTest,

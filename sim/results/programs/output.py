@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sim.lustre.striping import getstripe_text
-from sim.results.mpiio.mpiio_report import mpiio_blocks
-from sim.results.programs.kernel_answer import kernel_answer
-from sim.run.result import Result
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io.lustre.striping import getstripe_text
+from xc40io.results.mpiio.mpiio_report import mpiio_blocks
+from xc40io.results.programs.kernel_answer import kernel_answer
+from xc40io.run.result import Result
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 _FILES_SHOWN = 4
 
@@ -64,8 +64,8 @@ class Output:
     def document(self) -> dict[str, Any]:
         """Arrange the run for JSON: what the workload tells, and ``xc40io``.
 
-        Of a kernel :data:`~sim.results.programs.kernel_answer.RUN` says what is in it. ``xc40io``
-        has the keys of :func:`~sim.results.run_json.simulator_document`, and more as the workload
-        has it. Bytes, bytes/s, seconds.
+        Of a kernel :data:`~xc40io.results.programs.kernel_answer.RUN` says what is in it.
+        ``xc40io`` has the keys of :func:`~xc40io.results.run_json.simulator_document`, and more as
+        the workload has it. Bytes, bytes/s, seconds.
         """
         return document_of(kernel_answer(self.result))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sim.config.machine import Machine
+from xc40io.config.machine import Machine
 
 EPOCH = datetime(2020, 1, 1)
 """When every run begins on the simulated calendar, so that the same run prints the same dates."""

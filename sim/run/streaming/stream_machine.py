@@ -7,25 +7,25 @@ from collections.abc import Callable, Generator, Sequence
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
-from sim.config.faults import said_faults
-from sim.config.machine import Machine
-from sim.config.stream import StreamScenario
-from sim.engine.environment import Environment
-from sim.engine.types import Indices, Integers
-from sim.lustre.server.background import background_of
-from sim.lustre.striping import Allocator
-from sim.machine.assembly import assemble
-from sim.machine.faults_at_work import Faults
-from sim.machine.plane import Plane
-from sim.plane.pace import COMPUTING
-from sim.plane.site import Occupants
-from sim.run.built_machine import job_run
-from sim.run.fabric import fabric_of
-from sim.run.job_run import JobRun
-from sim.run.placement import PlacedJob, cores_of
-from sim.run.submission import Submission
-from topology import place
+from xc40io.config.errors import InputError
+from xc40io.config.faults import said_faults
+from xc40io.config.machine import Machine
+from xc40io.config.stream import StreamScenario
+from xc40io.engine.environment import Environment
+from xc40io.engine.types import Indices, Integers
+from xc40io.lustre.server.background import background_of
+from xc40io.lustre.striping import Allocator
+from xc40io.machine.assembly import assemble
+from xc40io.machine.faults_at_work import Faults
+from xc40io.machine.plane import Plane
+from xc40io.plane.pace import COMPUTING
+from xc40io.plane.site import Occupants
+from xc40io.run.built_machine import job_run
+from xc40io.run.fabric import fabric_of
+from xc40io.run.job_run import JobRun
+from xc40io.run.placement import PlacedJob, cores_of
+from xc40io.run.submission import Submission
+from xc40io.topology import place
 
 _FIRST_LOOK = 1e-3
 """Seconds from the end of a job to the first look whether its nodes are at rest."""
@@ -52,7 +52,7 @@ class StreamMachine:
     Attributes
     ----------
     environment, plane, book
-        As in :class:`~sim.run.built_machine.BuiltMachine`.
+        As in :class:`~xc40io.run.built_machine.BuiltMachine`.
     nodes
         int32: the machine's numbers of the nodes that jobs get.
     free

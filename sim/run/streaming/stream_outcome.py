@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.config.stream import StreamScenario
-from sim.engine.types import Floats, Indices
-from sim.run.submission import Allocation
-from sim.workloads.kernels.production import CumulatedSeconds
+from xc40io.config.machine import Machine
+from xc40io.config.stream import StreamScenario
+from xc40io.engine.types import Floats, Indices
+from xc40io.run.submission import Allocation
+from xc40io.workloads.kernels.production import CumulatedSeconds
 
 
 class Bandwidth(NamedTuple):

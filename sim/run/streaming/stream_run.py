@@ -9,21 +9,21 @@ from typing import NamedTuple
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
-from sim.config.stream import StreamJob, StreamScenario
-from sim.engine.types import Floats
-from sim.machine.plane import Plane
-from sim.plane.causes import DOING, Cause
-from sim.plane.stations import StationKind
-from sim.run.built_machine import Progress
-from sim.run.job_list import SeededJob, all_jobs, seed_of
-from sim.run.job_run import JobRun
-from sim.run.jobs import machine_of_jobs, submission_of
-from sim.run.streaming.backfill import Running, Waiting, begin_now
-from sim.run.streaming.stream_machine import StreamMachine, slots_of
-from sim.run.streaming.stream_outcome import Bandwidth, StreamOutcome, StreamResult
-from sim.run.submission import Allocation, Submission
-from sim.workloads.kernels.production import CumulatedSeconds
+from xc40io.config.errors import InputError
+from xc40io.config.stream import StreamJob, StreamScenario
+from xc40io.engine.types import Floats
+from xc40io.machine.plane import Plane
+from xc40io.plane.causes import DOING, Cause
+from xc40io.plane.stations import StationKind
+from xc40io.run.built_machine import Progress
+from xc40io.run.job_list import SeededJob, all_jobs, seed_of
+from xc40io.run.job_run import JobRun
+from xc40io.run.jobs import machine_of_jobs, submission_of
+from xc40io.run.streaming.backfill import Running, Waiting, begin_now
+from xc40io.run.streaming.stream_machine import StreamMachine, slots_of
+from xc40io.run.streaming.stream_outcome import Bandwidth, StreamOutcome, StreamResult
+from xc40io.run.submission import Allocation, Submission
+from xc40io.workloads.kernels.production import CumulatedSeconds
 
 Process = Generator[simpy.Event, object, None]
 Tell = Callable[[str], None]

@@ -6,17 +6,17 @@ is asked for, read from disk, goes over the network, and through the client.
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.engine.network import begin_segment, serve
-from sim.engine.pool import give, take
-from sim.engine.queue import join, pop
-from sim.network.aries import enter_aries
-from sim.plane.causes import Cause
-from sim.plane.programs import charge, wake
-from sim.plane.registry import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES, on_message
-from sim.plane.stations import MESSAGE_KINDS
-from sim.storage.dvs.mounts import Dvs
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.engine.network import begin_segment, serve
+from xc40io.engine.pool import give, take
+from xc40io.engine.queue import join, pop
+from xc40io.network.aries import enter_aries
+from xc40io.plane.causes import Cause
+from xc40io.plane.programs import charge, wake
+from xc40io.plane.registry import DVS, GO_ON, GONE, MESSAGE_EVENT, STAGES, on_message
+from xc40io.plane.stations import MESSAGE_KINDS
+from xc40io.storage.dvs.mounts import Dvs
 
 _DVS, _STORE, _TRANSFER = int(Cause.DVS), int(Cause.STORE), int(Cause.TRANSFER)
 

@@ -7,13 +7,13 @@ service node of a file; an fsync asks all of them.
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.lustre.requests import SERVER_REQUEST, may_send, send
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Backend, chunk_at, object_count, object_of, stripe_end
-from sim.plane.operations import Op
-from sim.plane.programs import (
+from xc40io.engine.compiled import outlined
+from xc40io.lustre.requests import SERVER_REQUEST, may_send, send
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Backend, chunk_at, object_count, object_of, stripe_end
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import (
     REFUSED,
     begin_call,
     call_is_due,
@@ -24,10 +24,10 @@ from sim.plane.programs import (
     start_of_call,
     wait_for,
 )
-from sim.plane.recorder import record_span
-from sim.plane.registry import FULL, GO_ON, GONE, performs
-from sim.storage.dvs.blocks import submit
-from sim.storage.dvs.mounts import DVS_PARTS, Dvs
+from xc40io.plane.recorder import record_span
+from xc40io.plane.registry import FULL, GO_ON, GONE, performs
+from xc40io.storage.dvs.blocks import submit
+from xc40io.storage.dvs.mounts import DVS_PARTS, Dvs
 
 _WRITE, _FSYNC, _UNLINK, _TRUNCATE = int(Op.WRITE), int(Op.FSYNC), int(Op.UNLINK), int(Op.TRUNCATE)
 _METADATA, _SYNC, _STORE = int(Cause.METADATA), int(Cause.SYNC), int(Cause.STORE)

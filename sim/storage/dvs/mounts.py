@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network
-from sim.engine.pool import Pool, make_pool
-from sim.engine.queue import QUEUE
-from sim.engine.types import Indices, Table, make_table
-from sim.lustre.requests import Requests
-from sim.network.aries import Aries
-from sim.node.nodes import Nodes
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
-from sim.storage.service_nodes import make_servers, services_of
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network
+from xc40io.engine.pool import Pool, make_pool
+from xc40io.engine.queue import QUEUE
+from xc40io.engine.types import Indices, Table, make_table
+from xc40io.lustre.requests import Requests
+from xc40io.network.aries import Aries
+from xc40io.node.nodes import Nodes
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
+from xc40io.storage.service_nodes import make_servers, services_of
 
 MOUNT = np.dtype(  # what a node's DVS client has to do with one service node: node * servers + it
     [("in_flight", "i4"), ("works", QUEUE)], align=True

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.compiled import entry, outlined
-from sim.engine.component import Demands
-from sim.engine.pool import NoRowLeftError
-from sim.engine.queue import clear
-from sim.engine.types import Indices, Integers
-from sim.node.byte_lists import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
-from sim.node.page_cache import find_osc_object, inode_of, osc_object_of
-from sim.node.pages import drop_cached
-from sim.plane.fault_course import Course, Process, fault
-from sim.plane.files import object_of
-from sim.plane.programs import wake_all
-from sim.storage.ssd.device import Ssds
+from xc40io.engine.compiled import entry, outlined
+from xc40io.engine.component import Demands
+from xc40io.engine.pool import NoRowLeftError
+from xc40io.engine.queue import clear
+from xc40io.engine.types import Indices, Integers
+from xc40io.node.byte_lists import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
+from xc40io.node.page_cache import find_osc_object, inode_of, osc_object_of
+from xc40io.node.pages import drop_cached
+from xc40io.plane.fault_course import Course, Process, fault
+from xc40io.plane.files import object_of
+from xc40io.plane.programs import wake_all
+from xc40io.storage.ssd.device import Ssds
 
 PIECE = 1 << 20
 """Bytes that a writer copies between two looks at the dirty limit."""

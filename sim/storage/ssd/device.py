@@ -18,21 +18,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.engine.compiled import njit
-from sim.engine.component import Component, Demands
-from sim.engine.network import Network, serve
-from sim.engine.page import PAGE
-from sim.engine.pool import EVENTS_A_LOOK
-from sim.engine.queue import QUEUE, clear_all
-from sim.engine.randomness import stream
-from sim.engine.types import Floats, Indices, Table, make_table
-from sim.node.nodes import Nodes
-from sim.node.page_cache import PageCache
-from sim.plane.files import Files
-from sim.plane.programs import Programs
-from sim.plane.site import Site
-from sim.plane.stations import StationKind
+from xc40io.config.machine import Machine
+from xc40io.engine.compiled import njit
+from xc40io.engine.component import Component, Demands
+from xc40io.engine.network import Network, serve
+from xc40io.engine.page import PAGE
+from xc40io.engine.pool import EVENTS_A_LOOK
+from xc40io.engine.queue import QUEUE, clear_all
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Floats, Indices, Table, make_table
+from xc40io.node.nodes import Nodes
+from xc40io.node.page_cache import PageCache
+from xc40io.plane.files import Files
+from xc40io.plane.programs import Programs
+from xc40io.plane.site import Site
+from xc40io.plane.stations import StationKind
 
 SSD = np.dtype(
     [

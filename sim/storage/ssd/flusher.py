@@ -7,17 +7,17 @@ dirty pages or in an fsync (Linux mm/page-writeback.c, ``vm.dirty_background_rat
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.node.byte_lists import cut_bytes, next_run
-from sim.node.page_cache import inode_of, list_osc_object, unlist_osc_object
-from sim.plane.causes import Cause
-from sim.plane.files import Backend
-from sim.plane.operations import Op
-from sim.plane.programs import charge_ahead, charge_to, wake_into
-from sim.plane.registry import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE, on_event, performs
-from sim.storage.ssd.contents import PIECE, count_dirty, lose, wake_synced
-from sim.storage.ssd.device import Ssds, device_io
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.node.byte_lists import cut_bytes, next_run
+from xc40io.node.page_cache import inode_of, list_osc_object, unlist_osc_object
+from xc40io.plane.causes import Cause
+from xc40io.plane.files import Backend
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge_ahead, charge_to, wake_into
+from xc40io.plane.registry import EXPIRY_EVENT, FLUSHER_EVENT, GO_ON, GONE, on_event, performs
+from xc40io.storage.ssd.contents import PIECE, count_dirty, lose, wake_synced
+from xc40io.storage.ssd.device import Ssds, device_io
 
 _FLUSH, _SYNC, _SSD = int(Cause.FLUSH), int(Cause.SYNC), int(Cause.SSD)
 

@@ -7,16 +7,16 @@ node has asked for are waited for.
 
 from __future__ import annotations
 
-from sim.engine.calendar import schedule
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.node.osc_extents import READING, add_extent, drop_extent, first_extent
-from sim.node.page_cache import PageCache
-from sim.node.pages import add_cached, not_cached, served_readers, wait_for_pages
-from sim.plane.counters import Stat
-from sim.plane.programs import wake
-from sim.plane.registry import GONE, SSD_READ_EVENT, on_event
-from sim.storage.ssd.device import Ssds, device_io
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.node.osc_extents import READING, add_extent, drop_extent, first_extent
+from xc40io.node.page_cache import PageCache
+from xc40io.node.pages import add_cached, not_cached, served_readers, wait_for_pages
+from xc40io.plane.counters import Stat
+from xc40io.plane.programs import wake
+from xc40io.plane.registry import GONE, SSD_READ_EVENT, on_event
+from xc40io.storage.ssd.device import Ssds, device_io
 
 _HITS, _MISSES, _AHEAD = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES), int(Stat.AHEAD_BYTES)
 

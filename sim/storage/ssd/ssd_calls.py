@@ -3,8 +3,8 @@
 A *write* takes room on the device for bytes that had none; when there is not enough, the call ends
 there with ENOSPC, and what it has not written is counted as refused. It copies into the page cache,
 piece by piece; the pages are dirty then. At the dirty limit writers wait for the flusher
-(``sim.storage.ssd.flusher``), and so write at the rate of the device. A *read* copies out of the
-page cache (``sim.storage.ssd.page_reads``). *Direct* I/O goes past the cache.
+(``xc40io.storage.ssd.flusher``), and so write at the rate of the device. A *read* copies out of the
+page cache (``xc40io.storage.ssd.page_reads``). *Direct* I/O goes past the cache.
 
 A device that is *lost* keeps nothing: what was on it is counted, dirty pages with it, and reads,
 writes and syncs fail from then on.
@@ -14,12 +14,12 @@ Left out: a page written in part is not read before; the file system's own block
 
 from __future__ import annotations
 
-from sim.engine.compiled import outlined
-from sim.engine.page import PAGE
-from sim.engine.queue import join, pop
-from sim.node.byte_lists import add_bytes, cut_bytes
-from sim.node.nodes import copy_pages
-from sim.node.page_cache import (
+from xc40io.engine.compiled import outlined
+from xc40io.engine.page import PAGE
+from xc40io.engine.queue import join, pop
+from xc40io.node.byte_lists import add_bytes, cut_bytes
+from xc40io.node.nodes import copy_pages
+from xc40io.node.page_cache import (
     READ_TURNS,
     WRITE_TURNS,
     enter_tree,
@@ -27,12 +27,12 @@ from sim.node.page_cache import (
     leave_tree,
     osc_object_of,
 )
-from sim.node.pages import add_cached, drop_cached
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.files import Backend, object_of
-from sim.plane.operations import Op
-from sim.plane.programs import (
+from xc40io.node.pages import add_cached, drop_cached
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import Backend, object_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import (
     FAILED,
     REFUSED,
     Programs,
@@ -47,11 +47,11 @@ from sim.plane.programs import (
     start_of_call,
     wake,
 )
-from sim.plane.registry import GO_ON, GONE, performs
-from sim.storage.ssd.contents import PIECE, count_dirty, cut_file, has_room, lose, take_room
-from sim.storage.ssd.device import Ssds, device_io
-from sim.storage.ssd.flusher import note_dirty, wake_flusher
-from sim.storage.ssd.page_reads import ask_for_piece
+from xc40io.plane.registry import GO_ON, GONE, performs
+from xc40io.storage.ssd.contents import PIECE, count_dirty, cut_file, has_room, lose, take_room
+from xc40io.storage.ssd.device import Ssds, device_io
+from xc40io.storage.ssd.flusher import note_dirty, wake_flusher
+from xc40io.storage.ssd.page_reads import ask_for_piece
 
 _WRITE, _UNLINK, _TRUNCATE = int(Op.WRITE), int(Op.UNLINK), int(Op.TRUNCATE)
 _SSD, _CACHE, _METADATA = int(Cause.SSD), int(Cause.CACHE), int(Cause.METADATA)

@@ -1,6 +1,6 @@
 """Changes that may make a run faster: of the job's settings, its program, or the machine.
 
-A change of a job is one knob turned (:mod:`sim.studies.advice.job_knobs`), or two; those of the
+A change of a job is one knob turned (:mod:`xc40io.studies.advice.job_knobs`), or two; those of the
 machine follow from what the ranks waited for. Nothing here says that a change helps: a study runs
 it.
 """
@@ -14,18 +14,18 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.job_form import HINTS
-from sim.config.scenario import Scenario
-from sim.config.units import MIB, SHORT_SIZES, format_bytes
-from sim.plane.causes import Cause
-from sim.run.result import Result
-from sim.studies.advice.job_knobs import LAYOUT, NAMES, OWN_FILES, SPREAD, knobs_of
-from sim.studies.advice.job_nature import nature_of
-from sim.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
-from sim.studies.advice.space import Space
-from sim.studies.case import Case
-from sim.studies.record import record_of
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import HINTS
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
+from xc40io.plane.causes import Cause
+from xc40io.run.result import Result
+from xc40io.studies.advice.job_knobs import LAYOUT, NAMES, OWN_FILES, SPREAD, knobs_of
+from xc40io.studies.advice.job_nature import nature_of
+from xc40io.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
+from xc40io.studies.advice.space import Space
+from xc40io.studies.case import Case
+from xc40io.studies.record import record_of
 
 _LONG = 120  # characters of hints that are printed in full
 _LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files

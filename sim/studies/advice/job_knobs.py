@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError, nearest
-from sim.config.scenario import Scenario, Target
-from sim.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
-from sim.studies.advice.job_nature import JobNature
-from sim.studies.advice.knobs import (
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.scenario import Scenario, Target
+from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
+from xc40io.studies.advice.job_nature import JobNature
+from xc40io.studies.advice.knobs import (
     AGGREGATORS,
     BUFFERING,
     COUNT,
@@ -29,9 +29,9 @@ from sim.studies.advice.knobs import (
     size_knob,
     with_hints,
 )
-from sim.studies.axes import Axis
-from sim.studies.variation import varied
-from topology.text import format_count
+from xc40io.studies.axes import Axis
+from xc40io.studies.variation import varied
+from xc40io.topology.text import format_count
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"
 CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"

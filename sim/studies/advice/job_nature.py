@@ -8,18 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sim.config.errors import InputError
-from sim.config.job_form import HINTS
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.mpi.hint_text import read_patterns
-from sim.studies.case import NO_CALLS
-from sim.studies.record import RunRecord
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
-from sim.workloads.ior.parameters import WITHOUT_MPI, IorTest
-from sim.workloads.kernels.kernel import Kernel
-from sim.workloads.workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import HINTS
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.mpi.hint_text import read_patterns
+from xc40io.studies.case import NO_CALLS
+from xc40io.studies.record import RunRecord
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
+from xc40io.workloads.kernels.kernel import Kernel
+from xc40io.workloads.workload import Workload
 
 REPLAY = "replay"
 """The kernel that replays a log or a trace."""

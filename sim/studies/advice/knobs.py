@@ -12,14 +12,14 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from sim.config.asked_workload import Workload
-from sim.config.job_form import HINTS
-from sim.config.scenario import Scenario
-from sim.config.units import MIB, SHORT_SIZES, format_bytes
-from sim.mpi.hint_text import with_more_hints
-from sim.studies.advice.job_nature import JobNature
-from sim.studies.case import GROUP_LOCK
-from topology.text import format_count
+from xc40io.config.asked_workload import Workload
+from xc40io.config.job_form import HINTS
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
+from xc40io.mpi.hint_text import with_more_hints
+from xc40io.studies.advice.job_nature import JobNature
+from xc40io.studies.case import GROUP_LOCK
+from xc40io.topology.text import format_count
 
 AS_IT_IS = "as it is"
 """How the value of a knob is called that has not been turned."""

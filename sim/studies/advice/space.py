@@ -13,11 +13,11 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from sim.config.errors import InputError, nearest
-from sim.config.scenario import Scenario, machine_of
-from sim.config.units import is_count, parse_bytes
-from sim.studies.advice.job_nature import JobNature
-from sim.studies.advice.knobs import (
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.units import is_count, parse_bytes
+from xc40io.studies.advice.job_nature import JobNature
+from xc40io.studies.advice.knobs import (
     AGGREGATORS,
     Knob,
     Setting,
@@ -25,8 +25,8 @@ from sim.studies.advice.knobs import (
     stripe_count_of,
     stripe_size_of,
 )
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
 
 LIMITS: Mapping[str, str] = {
     "nodes": "compute nodes of the job",

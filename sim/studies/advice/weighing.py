@@ -2,7 +2,7 @@
 
 A change is advised if the job is faster with it on all seeds taken together, by more than chance,
 and so much that a real run is likely to be faster, too: ratios of two runs were measured, and the
-simulated ones are known to be off (:mod:`sim.trust.how_sure`). Of changes that bring the same
+simulated ones are known to be off (:mod:`xc40io.trust.how_sure`). Of changes that bring the same
 the one with the least to change comes first.
 """
 
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from sim.studies.ratio import Ratio, paired
-from sim.trust.how_sure import LIKELY
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.trust.how_sure import LIKELY
 
 LEAST = 1.03
 """Times as fast: what brings less is not worth a change."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from sim.config.units import format_seconds
-from sim.findings.bottlenecks import PLURALS, SATURATED, Load
-from sim.findings.waits import Wait
-from sim.plane.causes import Cause
-from sim.studies.compare.side import PhaseOfSide
-from sim.studies.explain.trials import WORTH_SAYING
-from sim.studies.ratio import Ratio
-from topology.text import format_count
+from xc40io.config.units import format_seconds
+from xc40io.findings.bottlenecks import PLURALS, SATURATED, Load
+from xc40io.findings.waits import Wait
+from xc40io.plane.causes import Cause
+from xc40io.studies.compare.side import PhaseOfSide
+from xc40io.studies.explain.trials import WORTH_SAYING
+from xc40io.studies.ratio import Ratio
+from xc40io.topology.text import format_count
 
 _WORTH_A_WORD = 0.02  # share of the first run's time that a wait must change by
 _NOTHING = 0.01  # times as fast more or less: a change that is not worth a word

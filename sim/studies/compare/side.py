@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.findings.bottlenecks import Load
-from sim.findings.waits import Wait
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.studies.case import Case
-from sim.studies.compare.what_if_values import WhatIf
-from sim.studies.measurement import Measured, measured
-from sim.studies.ratio import Ratio
-from sim.trust.how_sure import Interval
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.findings.bottlenecks import Load
+from xc40io.findings.waits import Wait
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.studies.case import Case
+from xc40io.studies.compare.what_if_values import WhatIf
+from xc40io.studies.measurement import Measured, measured
+from xc40io.studies.ratio import Ratio
+from xc40io.trust.how_sure import Interval
 
 AS_IT_IS = "as it is"
 """What the run is called that a what-if stands beside."""
@@ -74,7 +74,7 @@ def sides_of(first: Side, what_ifs: Sequence[str]) -> list[Side]:
 def side_of_content(name: str, content: Any) -> Side:
     """Return the run of a kept result; of a replayed log the what-if, if there was one.
 
-    ``content`` is as :func:`~sim.results.saved.load` returns it.
+    ``content`` is as :func:`~xc40io.results.saved.load` returns it.
     """
     if isinstance(content, JobsResult):
         results = {outcome.job.name: outcome.result for outcome in content.jobs}

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.engine.processors import processors
-from sim.findings.waits import Wait
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.studies.case import Case, Phase, titles
-from sim.studies.compare.reasons import said
-from sim.studies.compare.side import (
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.engine.processors import processors
+from xc40io.findings.waits import Wait
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.studies.case import Case, Phase, titles
+from xc40io.studies.compare.reasons import said
+from xc40io.studies.compare.side import (
     AS_IT_IS,
     PhaseOfSide,
     Side,
@@ -24,12 +24,12 @@ from sim.studies.compare.side import (
     sides_of,
     told_apart,
 )
-from sim.studies.measurement import Measured, Measurement, measure
-from sim.studies.processes import Failure, each
-from sim.studies.ratio import Ratio, paired
-from sim.telling.answer import Column, Table, To
-from sim.telling.data import frame
-from sim.telling.units import (
+from xc40io.studies.measurement import Measured, Measurement, measure
+from xc40io.studies.processes import Failure, each
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.telling.answer import Column, Table, To
+from xc40io.telling.data import frame
+from xc40io.telling.units import (
     ANY,
     BYTES,
     FACTOR,
@@ -42,7 +42,7 @@ from sim.telling.units import (
     SHARE,
     WORDS,
 )
-from sim.trust.sureness import (
+from xc40io.trust.sureness import (
     Sureness,
     chance_column,
     chance_faster,
@@ -219,7 +219,7 @@ def compare(
 
     Examples
     --------
-    >>> from sim import Scenario, compare
+    >>> from xc40io import Scenario, compare
     >>> scenario = Scenario(
     ...     machine="theta", nodes=1, ppn=2, workload={"ior": "-F -w -e -b 1m -t 1m"}
     ... )

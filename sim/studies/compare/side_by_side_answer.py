@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sim.config.scenario import Scenario
-from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.studies.case import Case
-from sim.studies.compare.side import AS_IT_IS, Side
-from sim.studies.compare.side_by_side import PHASES, PhaseOfSides, SideBySide
-from sim.studies.ratio import CONFIDENCE, Ratio
-from sim.telling.answer import (
+from xc40io.config.scenario import Scenario
+from xc40io.results.pictures.scene import setup_of, setup_of_jobs
+from xc40io.studies.case import Case
+from xc40io.studies.compare.side import AS_IT_IS, Side
+from xc40io.studies.compare.side_by_side import PHASES, PhaseOfSides, SideBySide
+from xc40io.studies.ratio import CONFIDENCE, Ratio
+from xc40io.telling.answer import (
     Answer,
     Block,
     Chart,
@@ -23,10 +23,10 @@ from sim.telling.answer import (
     Text,
     Values,
 )
-from sim.telling.sheet import PALETTE
-from sim.telling.units import ANY, FACTOR, FLAG, ROWS, WORDS
-from sim.trust.sureness import is_exact
-from topology.text import format_count
+from xc40io.telling.sheet import PALETTE
+from xc40io.telling.units import ANY, FACTOR, FLAG, ROWS, WORDS
+from xc40io.topology.text import format_count
+from xc40io.trust.sureness import is_exact
 
 _CHANCE = (
     "Real GB/s: where nine of ten real runs would lie. Chance: that it really is faster, by how "

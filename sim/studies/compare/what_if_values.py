@@ -14,13 +14,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.job_form import HINTS
-from sim.config.jobs import Job, JobsScenario
-from sim.config.model import Model, explain
-from sim.config.scenario import Scenario
-from sim.config.text.yaml_text import parse_value
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import HINTS
+from xc40io.config.jobs import Job, JobsScenario
+from xc40io.config.model import Model, explain
+from xc40io.config.scenario import Scenario
+from xc40io.config.text.yaml_text import parse_value
 
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
 _SECTIONS = ("striping", "cores", "background", "target", "placement", "workload")
@@ -74,7 +74,7 @@ class WhatIf:
         ------
         InputError
             If a path leads nowhere in the scenario, or its value is of the wrong type. Whether the
-            machine has a value, and can have it, :func:`~sim.config.scenario.machine_of` says.
+            machine has a value, and can have it, :func:`~xc40io.config.scenario.machine_of` says.
         """
         place = f"--what-if {self.words}"
         for path, value in self.values.items():

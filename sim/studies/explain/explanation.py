@@ -1,7 +1,7 @@
 """What bounds a run, and what would help: each answer is a run that was made.
 
-Where ranks wait, and which stations are busy, says where to look (:mod:`sim.findings.waits`,
-:mod:`sim.findings.bottlenecks`). It does not say what a better part would bring: behind a queue
+Where ranks wait, and which stations are busy, says where to look (:mod:`xc40io.findings.waits`,
+:mod:`xc40io.findings.bottlenecks`). It does not say what a better part would bring: behind a queue
 that is gone stands the next one. So the same scenario is run again, once without each part that may
 be to blame, and once with each change that may help. The best changes are made in pairs, and from
 the best one a knob after another is turned; then they are run with more seeds: what is advised
@@ -18,23 +18,23 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.config.units import format_seconds
-from sim.engine.processors import processors
-from sim.findings.bottlenecks import Load, loads, outliers
-from sim.findings.critical_path import CriticalPath, critical_paths
-from sim.plane.causes import Cause
-from sim.plane.stations import StationKind
-from sim.run.jobs import JobsResult, simulate_jobs
-from sim.run.result import Result
-from sim.studies.advice.changes import Change, JobChanges, changes_of_machine
-from sim.studies.advice.knobs import Who
-from sim.studies.advice.node_time import NodeTime
-from sim.studies.advice.weighing import ranked
-from sim.studies.case import Case, Phase, collective, may_share_locks, seconds_of
-from sim.studies.explain.ideals import Part, rank_computing, single, suspects
-from sim.studies.explain.trials import (
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import format_seconds
+from xc40io.engine.processors import processors
+from xc40io.findings.bottlenecks import Load, loads, outliers
+from xc40io.findings.critical_path import CriticalPath, critical_paths
+from xc40io.plane.causes import Cause
+from xc40io.plane.stations import StationKind
+from xc40io.run.jobs import JobsResult, simulate_jobs
+from xc40io.run.result import Result
+from xc40io.studies.advice.changes import Change, JobChanges, changes_of_machine
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.node_time import NodeTime
+from xc40io.studies.advice.weighing import ranked
+from xc40io.studies.case import Case, Phase, collective, may_share_locks, seconds_of
+from xc40io.studies.explain.ideals import Part, rank_computing, single, suspects
+from xc40io.studies.explain.trials import (
     FAULT,
     JOB,
     Trial,
@@ -43,10 +43,10 @@ from sim.studies.explain.trials import (
     of_change,
     whole_gain,
 )
-from sim.telling.answer import Column, Table, To, Unit
-from sim.telling.data import frame
-from sim.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
-from sim.trust.sureness import chance_column
+from xc40io.telling.answer import Column, Table, To, Unit
+from xc40io.telling.data import frame
+from xc40io.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
+from xc40io.trust.sureness import chance_column
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,25 +8,25 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.config.units import format_seconds
-from sim.findings.waits import Wait
-from sim.results.jobs_answer import jobs_page
-from sim.results.pictures.scene import setup_of, setup_of_jobs
-from sim.results.run_page import run_page
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
-from sim.studies.advice.knobs import Who
-from sim.studies.advice.weighing import LEAST, SEEDS
-from sim.studies.case import Phase, titles
-from sim.studies.explain.explanation import (
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import format_seconds
+from xc40io.findings.waits import Wait
+from xc40io.results.jobs_answer import jobs_page
+from xc40io.results.pictures.scene import setup_of, setup_of_jobs
+from xc40io.results.run_page import run_page
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.weighing import LEAST, SEEDS
+from xc40io.studies.case import Phase, titles
+from xc40io.studies.explain.explanation import (
     PLACE,
     TRIED,
     Explanation,
     PhaseExplanation,
 )
-from sim.studies.explain.trials import WORTH_SAYING, Tried
-from sim.telling.answer import (
+from xc40io.studies.explain.trials import WORTH_SAYING, Tried
+from xc40io.telling.answer import (
     Answer,
     Block,
     Column,
@@ -41,10 +41,10 @@ from sim.telling.answer import (
     To,
     Values,
 )
-from sim.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
-from sim.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
-from sim.trust.sureness import chance_words, is_exact
-from topology.text import format_count
+from xc40io.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
+from xc40io.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
+from xc40io.topology.text import format_count
+from xc40io.trust.sureness import chance_words, is_exact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from sim.config.machine import Machine
-from sim.plane.causes import Cause
-from sim.plane.pace import COMPUTING
-from sim.plane.stations import StationKind
-from sim.studies.case import GROUP_LOCK, Case
+from xc40io.config.machine import Machine
+from xc40io.plane.causes import Cause
+from xc40io.plane.pace import COMPUTING
+from xc40io.plane.stations import StationKind
+from xc40io.studies.case import GROUP_LOCK, Case
 
 _FASTER = 1000.0
 """How many times as fast a part is that costs next to nothing."""

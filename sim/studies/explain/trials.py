@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.studies.advice.changes import Change, JobChanges
-from sim.studies.advice.job_nature import REPLAY
-from sim.studies.advice.knobs import Who
-from sim.studies.advice.node_time import NodeTime, node_time
-from sim.studies.advice.weighing import (
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.studies.advice.changes import Change, JobChanges
+from xc40io.studies.advice.job_nature import REPLAY
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.node_time import NodeTime, node_time
+from xc40io.studies.advice.weighing import (
     LEAST,
     MORE,
     SEEDS,
@@ -22,9 +22,9 @@ from sim.studies.advice.weighing import (
     ranked,
     weighed,
 )
-from sim.studies.case import Case, Phase, Seconds, seconds_of
-from sim.studies.processes import Failure, each
-from sim.trust.sureness import chance_faster
+from xc40io.studies.case import Case, Phase, Seconds, seconds_of
+from xc40io.studies.processes import Failure, each
+from xc40io.trust.sureness import chance_faster
 
 WORTH_SAYING = 1.1
 """How many times as fast a phase must become for a part to be to blame, or a change to help."""

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.parts.machine_changes import nearest_count
-from sim.config.scenario import Scenario
-from sim.config.units import GB
-from sim.config.workload_mix import WorkloadMix
-from sim.run.fabric import check_network
-from sim.run.job_list import all_jobs
-from sim.studies.axes import Axis
-from sim.studies.simulations import Runnable
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.parts.machine_changes import nearest_count
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import GB
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.run.fabric import check_network
+from xc40io.run.job_list import all_jobs
+from xc40io.studies.axes import Axis
+from xc40io.studies.simulations import Runnable
 
 _NETWORK = "network."
 _SECTIONS = {"ssd": "ssd", "burst_buffer": "bb", "home": "home"}

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.faults import Fault
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.config.workload_mix import MixJob, WorkloadMix
-from sim.findings.bottlenecks import SATURATED
-from sim.findings.waits import WORDS, Wait
-from sim.plane.causes import Cause
-from sim.run.job_list import all_jobs
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.record import Bound, RunRecord
-from sim.studies.simulations import Runnable, Simulations
+from xc40io.config.errors import InputError
+from xc40io.config.faults import Fault
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.workload_mix import MixJob, WorkloadMix
+from xc40io.findings.bottlenecks import SATURATED
+from xc40io.findings.waits import WORDS, Wait
+from xc40io.plane.causes import Cause
+from xc40io.run.job_list import all_jobs
+from xc40io.studies.processes import Failure
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.record import Bound, RunRecord
+from xc40io.studies.simulations import Runnable, Simulations
 
 _COMPUTING = Cause.THINK.name.lower()
 _WHOLE = "all"

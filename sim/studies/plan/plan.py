@@ -8,14 +8,14 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.workload_mix import WorkloadMix, check_costs
-from sim.engine.processors import processors
-from sim.run.fabric import check_network
-from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
-from sim.studies.plan.mix_runs import (
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.workload_mix import WorkloadMix, check_costs
+from xc40io.engine.processors import processors
+from xc40io.run.fabric import check_network
+from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
+from xc40io.studies.plan.mix_runs import (
     JobRuns,
     Setting,
     bottlenecks,
@@ -24,13 +24,13 @@ from sim.studies.plan.mix_runs import (
     run_mix,
     throughput,
 )
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.simulations import Progress, Simulations
-from sim.studies.store import Store
-from sim.telling.answer import Column, Table, Unit
-from sim.telling.data import frame
-from sim.telling.units import ANY, FACTOR, FLAG, RATE, SECONDS, WORDS
+from xc40io.studies.processes import Failure
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.simulations import Progress, Simulations
+from xc40io.studies.store import Store
+from xc40io.telling.answer import Column, Table, Unit
+from xc40io.telling.data import frame
+from xc40io.telling.units import ANY, FACTOR, FLAG, RATE, SECONDS, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,7 +166,7 @@ def plan(
     Parameters
     ----------
     mix
-        As :func:`~sim.config.workload_mix.load_mix` returns it.
+        As :func:`~xc40io.config.workload_mix.load_mix` returns it.
     over
         The values of the machine by path, ``{"lustre.osts": [56, 112]}``, or as text, as a sweep
         takes them. All combinations are run, and each change alone. Without any, all kinds of

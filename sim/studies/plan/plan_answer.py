@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sim.config.machine import Machine
-from sim.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
-from sim.config.workload_mix import WorkloadMix
-from sim.results.machine_text import machine_parts
-from sim.studies.plan.hardware import is_count
-from sim.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
-from sim.studies.plan.plan import Configuration, Plan
-from sim.studies.plan.plan_faults import MixFaults
-from sim.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
-from sim.studies.plan.plan_sensitivity import MixSensitivity, Range
-from sim.studies.plan.plan_sure import rate_interval
-from sim.studies.plan.plan_why import (
+from xc40io.config.machine import Machine
+from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.results.machine_text import machine_parts
+from xc40io.studies.plan.hardware import is_count
+from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
+from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.studies.plan.plan_faults import MixFaults
+from xc40io.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
+from xc40io.studies.plan.plan_sensitivity import MixSensitivity, Range
+from xc40io.studies.plan.plan_sure import rate_interval
+from xc40io.studies.plan.plan_why import (
     cost_words,
     felt,
     followed,
@@ -25,8 +25,8 @@ from sim.studies.plan.plan_why import (
     sensitivity_words,
     verdicts,
 )
-from sim.studies.ratio import Ratio
-from sim.telling.answer import (
+from xc40io.studies.ratio import Ratio
+from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
@@ -41,11 +41,11 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.text import wrapped
-from sim.telling.units import ANY, WORDS
-from sim.trust.how_sure import NINE_OF_TEN, Interval, chance_better
-from sim.trust.sureness import chance_words, gigabytes, is_exact, rate, real_words, span
-from topology.text import format_count
+from xc40io.telling.text import wrapped
+from xc40io.telling.units import ANY, WORDS
+from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import NINE_OF_TEN, Interval, chance_better
+from xc40io.trust.sureness import chance_words, gigabytes, is_exact, rate, real_words, span
 
 _MB = 1e6
 _FRONT = "*"

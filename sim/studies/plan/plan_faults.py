@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sim.config.errors import InputError, naming
-from sim.config.fault_forms import KINDS
-from sim.config.faults import Fault, parse_fault
-from sim.config.machine import Machine
-from sim.config.workload_mix import WorkloadMix
-from sim.engine.processors import processors
-from sim.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
-from sim.studies.processes import Failure
-from sim.studies.simulations import Progress, Simulations
-from sim.studies.store import Store
-from sim.telling.answer import Column, Table
-from sim.telling.data import frame
-from sim.telling.units import NUMBER, RATE, WORDS
+from xc40io.config.errors import InputError, naming
+from xc40io.config.fault_forms import KINDS
+from xc40io.config.faults import Fault, parse_fault
+from xc40io.config.machine import Machine
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.engine.processors import processors
+from xc40io.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Progress, Simulations
+from xc40io.studies.store import Store
+from xc40io.telling.answer import Column, Table
+from xc40io.telling.data import frame
+from xc40io.telling.units import NUMBER, RATE, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,15 +122,15 @@ def plan_faults(
     Parameters
     ----------
     mix
-        As :func:`~sim.config.workload_mix.load_mix` returns it.
+        As :func:`~xc40io.config.workload_mix.load_mix` returns it.
     faults
-        Sentences as a scenario has them (:mod:`sim.config.faults`), without the number of the part:
-        ``OST slow 5``. Those of :data:`FAULTS` unless given.
+        Sentences as a scenario has them (:mod:`xc40io.config.faults`), without the number of the
+        part: ``OST slow 5``. Those of :data:`FAULTS` unless given.
     numbers
         How many parts fail. Those that do lie as far apart as they can, and with more of them the
         same ones fail and others: OSTs 0, 28, 14, 42 of 56.
     repeat, jobs, store, progress
-        As for :func:`~sim.studies.plan.plan`.
+        As for :func:`~xc40io.studies.plan.plan`.
 
     Raises
     ------

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sim.config.units import GB
-from sim.studies.plan.mix_runs import job_ratio, mix_title
-from sim.studies.plan.plan import Configuration, Plan
-from sim.studies.plan.plan_faults import MixFaults
-from sim.studies.plan.plan_sensitivity import MixSensitivity
-from sim.telling.answer import Picture
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.studies.plan.mix_runs import job_ratio, mix_title
+from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.studies.plan.plan_faults import MixFaults
+from xc40io.studies.plan.plan_sensitivity import MixSensitivity
+from xc40io.telling.answer import Picture
+from xc40io.telling.sheet import (
     INK,
     PALETTE,
     SMALL,

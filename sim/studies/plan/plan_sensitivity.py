@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sim.config.errors import FailureError, InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, check_job
-from sim.config.workload_mix import WorkloadMix
-from sim.engine.processors import processors
-from sim.engine.types import Floats
-from sim.studies.plan.hardware import all_hardware, is_count, scaled
-from sim.studies.plan.mix_runs import Setting, jobs_of_weights, run_mix, throughput
-from sim.studies.processes import Failure
-from sim.studies.simulations import Progress, Simulations
-from sim.studies.store import Store
-from sim.telling.answer import Column, Table
-from sim.telling.data import frame
-from sim.telling.units import ANY, FACTOR, RATE, WORDS
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, check_job
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.engine.processors import processors
+from xc40io.engine.types import Floats
+from xc40io.studies.plan.hardware import all_hardware, is_count, scaled
+from xc40io.studies.plan.mix_runs import Setting, jobs_of_weights, run_mix, throughput
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Progress, Simulations
+from xc40io.studies.store import Store
+from xc40io.telling.answer import Column, Table
+from xc40io.telling.data import frame
+from xc40io.telling.units import ANY, FACTOR, RATE, WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ def sensitivity(
     Parameters
     ----------
     mix
-        As :func:`~sim.config.workload_mix.load_mix` returns it.
+        As :func:`~xc40io.config.workload_mix.load_mix` returns it.
     paths
         The values; all of the hardware unless given.
     ranges
@@ -168,7 +168,7 @@ def sensitivity(
         Samples of Sobol's indices, a power of 2; 0 for none. Of so many and n values it takes
         samples x (n + 2) runs of each job.
     jobs, store, progress
-        As for :func:`~sim.studies.plan.plan`.
+        As for :func:`~xc40io.studies.plan.plan`.
 
     Raises
     ------

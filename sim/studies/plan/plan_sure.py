@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.config.workload_mix import MixJob
-from sim.studies.plan.mix_runs import JobRuns
-from sim.studies.plan.plan import Configuration, Plan
-from sim.trust.how_sure import Interval
-from sim.trust.sureness import Sureness
+from xc40io.config.scenario import Scenario
+from xc40io.config.workload_mix import MixJob
+from xc40io.studies.plan.mix_runs import JobRuns
+from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import Sureness
 
 
 class _Span(NamedTuple):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from sim.config.units import GB
-from sim.studies.compare.reasons import reason, touched_by
-from sim.studies.compare.side import PhaseOfSide
-from sim.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
-from sim.studies.plan.plan import Configuration, Plan
-from sim.studies.plan.plan_sensitivity import MixSensitivity
-from sim.studies.ratio import Ratio
-from topology.text import format_count
+from xc40io.config.units import GB
+from xc40io.studies.compare.reasons import reason, touched_by
+from xc40io.studies.compare.side import PhaseOfSide
+from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
+from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.studies.plan.plan_sensitivity import MixSensitivity
+from xc40io.studies.ratio import Ratio
+from xc40io.topology.text import format_count
 
 WORTH_A_WORD = 0.03
 """A job whose speed changes by less than this is not affected by a change."""

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.config.units import format_bytes, format_rate, format_seconds
-from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
-from sim.studies.stream.stream_draws import Agreement, Draws
-from sim.studies.stream.stream_plot import stream_figure
-from sim.telling.answer import (
+from xc40io.config.units import format_bytes, format_rate, format_seconds
+from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
+from xc40io.studies.stream.stream_draws import Agreement, Draws
+from xc40io.studies.stream.stream_plot import stream_figure
+from xc40io.telling.answer import (
     Answer,
     Block,
     Column,
@@ -31,8 +31,8 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.units import ANY, BYTES, NUMBER, ROWS, SECONDS, WORDS
-from topology.text import format_count
+from xc40io.telling.units import ANY, BYTES, NUMBER, ROWS, SECONDS, WORDS
+from xc40io.topology.text import format_count
 
 _MOST_ROWS = 40
 

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import FailureError
-from sim.config.stream import StreamScenario
-from sim.engine.types import Floats
-from sim.run.built_machine import Progress
-from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
-from sim.run.streaming.stream_run import Stream
-from sim.run.submission import Allocation
-from sim.studies.processes import Failure, each
-from sim.workloads.job_records.job_record import JobRecord
-from sim.workloads.job_records.stream_jobs import recorded_jobs
+from xc40io.config.errors import FailureError
+from xc40io.config.stream import StreamScenario
+from xc40io.engine.types import Floats
+from xc40io.run.built_machine import Progress
+from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
+from xc40io.run.streaming.stream_run import Stream
+from xc40io.run.submission import Allocation
+from xc40io.studies.processes import Failure, each
+from xc40io.workloads.job_records.job_record import JobRecord
+from xc40io.workloads.job_records.stream_jobs import recorded_jobs
 
 _JOBS_OF_A_PART = 64
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sim.config.units import GB
-from sim.run.streaming.stream_outcome import StreamOutcome, StreamResult
-from sim.telling.sheet import (
+from xc40io.config.units import GB
+from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
+from xc40io.telling.sheet import (
     INK,
     PALETTE,
     WIDE,
@@ -19,7 +19,7 @@ from sim.telling.sheet import (
     sheet,
     stacked,
 )
-from topology.text import format_count
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ from itertools import combinations, pairwise
 from math import exp, log
 from typing import Any, NamedTuple
 
-from sim.config.units import format_bytes
-from sim.studies.axes import Axis
+from xc40io.config.units import format_bytes
+from xc40io.studies.axes import Axis
 
 _EQUAL = log(1.01)
 """Of logarithms of rates: chance moves one as far, and none of two as near is the faster one."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from sim.studies.record import RunRecord
-from sim.studies.simulations import Ended
+from xc40io.studies.record import RunRecord
+from xc40io.studies.simulations import Ended
 
 
 class PhaseTotal(NamedTuple):

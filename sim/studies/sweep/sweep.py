@@ -10,22 +10,22 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario, machine_of
-from sim.engine.processors import processors
-from sim.engine.randomness import stream
-from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.processes import Failure
-from sim.studies.simulations import Ended, Progress, Simulations
-from sim.studies.store import Store
-from sim.studies.sweep.points import PhaseTotal, Point, Shown
-from sim.studies.sweep.sweep_tables import table_of, to_xarray
-from sim.studies.variation import varied
-from sim.telling.answer import Table
-from sim.telling.data import frame
-from sim.workloads.catalogue import workload_of
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.engine.processors import processors
+from xc40io.engine.randomness import stream
+from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.processes import Failure
+from xc40io.studies.simulations import Ended, Progress, Simulations
+from xc40io.studies.store import Store
+from xc40io.studies.sweep.points import PhaseTotal, Point, Shown
+from xc40io.studies.sweep.sweep_tables import table_of, to_xarray
+from xc40io.studies.variation import varied
+from xc40io.telling.answer import Table
+from xc40io.telling.data import frame
+from xc40io.topology.text import format_count
+from xc40io.workloads.catalogue import workload_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,8 +145,8 @@ def sweep(
         What to run; with its seed, and the ones that follow.
     over
         The values of its fields by path: ``{"striping.count": [1, 8], "ior.b": "1m..8m"}``. What a
-        path is says :mod:`sim.studies.variation`, and what a text of values
-        :mod:`sim.studies.axes`.
+        path is says :mod:`xc40io.studies.variation`, and what a text of values
+        :mod:`xc40io.studies.axes`.
     repeat
         Seeds for each combination.
     sample

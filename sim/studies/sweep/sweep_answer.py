@@ -8,17 +8,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario, machine_of
-from sim.results.machine_text import machine_parts
-from sim.results.run_page import complete_parts
-from sim.studies.sweep.crossings import Race, race_of
-from sim.studies.sweep.points import Point, Shown
-from sim.studies.sweep.sweep import Sweep
-from sim.studies.sweep.sweep_plot import check_plot, sweep_figure
-from sim.studies.variation import varied
-from sim.telling.answer import (
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.results.machine_text import machine_parts
+from xc40io.results.run_page import complete_parts
+from xc40io.studies.sweep.crossings import Race, race_of
+from xc40io.studies.sweep.points import Point, Shown
+from xc40io.studies.sweep.sweep import Sweep
+from xc40io.studies.sweep.sweep_plot import check_plot, sweep_figure
+from xc40io.studies.variation import varied
+from xc40io.telling.answer import (
     Answer,
     Block,
     Column,
@@ -31,8 +31,8 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.units import ANY, ROWS, WORDS
-from sim.trust.sureness import Sureness, is_exact, real_words, two_figures
+from xc40io.telling.units import ANY, ROWS, WORDS
+from xc40io.trust.sureness import Sureness, is_exact, real_words, two_figures
 
 _WIDEST = 12
 """Columns of values that fit side by side."""

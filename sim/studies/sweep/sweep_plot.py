@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.engine.types import Floats
-from sim.studies.axes import Axis
-from sim.studies.sweep.points import Point, Shown
-from sim.studies.sweep.sweep import Sweep
-from sim.telling.sheet import (
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Floats
+from xc40io.studies.axes import Axis
+from xc40io.studies.sweep.points import Point, Shown
+from xc40io.studies.sweep.sweep import Sweep
+from xc40io.telling.sheet import (
     INK,
     NARROW,
     PALETTE,

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sim.archive.whole_files import make_folder, replacing, write_whole
-from sim.config.errors import FailureError
-from sim.config.scenario import Scenario
-from sim.studies.axes import Axis
-from sim.studies.sweep.points import Point
-from sim.studies.variation import varied
-from sim.telling.answer import Column, Table, Unit
-from sim.telling.data import frame
-from sim.telling.units import ANY, NUMBER, RATE, SECONDS, WORDS
-from sim.trust.sureness import Sureness
+from xc40io.archive.whole_files import make_folder, replacing, write_whole
+from xc40io.config.errors import FailureError
+from xc40io.config.scenario import Scenario
+from xc40io.studies.axes import Axis
+from xc40io.studies.sweep.points import Point
+from xc40io.studies.variation import varied
+from xc40io.telling.answer import Column, Table, Unit
+from xc40io.telling.data import frame
+from xc40io.telling.units import ANY, NUMBER, RATE, SECONDS, WORDS
+from xc40io.trust.sureness import Sureness
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Background, Scenario, machine_of
-from sim.config.workload_mix import WorkloadMix, load_mix
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Background, Scenario, machine_of
+from xc40io.config.workload_mix import WorkloadMix, load_mix
 
 NOTHING: Literal["nothing"] = "nothing"
 TYPICAL: Literal["typical"] = "typical"

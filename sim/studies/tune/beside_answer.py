@@ -7,16 +7,16 @@ from itertools import count
 from statistics import mean
 from typing import Any
 
-from sim.config.machine import Machine
-from sim.config.scenario import machine_of
-from sim.config.units import format_rate, format_seconds
-from sim.studies.advice.weighing import TIE
-from sim.studies.ratio import Ratio
-from sim.studies.tune.company import Company, Met
-from sim.studies.tune.trial import Trial
-from sim.studies.tune.tuning import Tuning
-from sim.telling.answer import Block, Table, Text, plain_table
-from topology.text import format_count
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import machine_of
+from xc40io.config.units import format_rate, format_seconds
+from xc40io.studies.advice.weighing import TIE
+from xc40io.studies.ratio import Ratio
+from xc40io.studies.tune.company import Company, Met
+from xc40io.studies.tune.trial import Trial
+from xc40io.studies.tune.tuning import Tuning
+from xc40io.telling.answer import Block, Table, Text, plain_table
+from xc40io.topology.text import format_count
 
 _READS = "lustre.other_reads"
 

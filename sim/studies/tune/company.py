@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sim.config.errors import InputError
-from sim.studies.advice.weighing import TIE
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.tune.neighbours import Meeting, Neighbours
-from sim.studies.tune.trial import Trial
+from xc40io.config.errors import InputError
+from xc40io.studies.advice.weighing import TIE
+from xc40io.studies.processes import Failure
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.tune.neighbours import Meeting, Neighbours
+from xc40io.studies.tune.trial import Trial
 
 NEAR = 1.15
 """Times as long as the best alone: of settings no slower, that on fewest OSTs is looked at, too."""

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from sim.config.job_form import HINTS
-from sim.config.scenario import Scenario, machine_of
-from sim.config.units import SHORT_SIZES
-from sim.studies.advice.job_nature import replays
-from sim.studies.advice.knobs import Who, striping_of
-from sim.studies.advice.space import Space
-from sim.studies.tune.trial import Trial
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
-from sim.workloads.job_script.start_line import start_line, typed
+from xc40io.config.job_form import HINTS
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.units import SHORT_SIZES
+from xc40io.studies.advice.job_nature import replays
+from xc40io.studies.advice.knobs import Who, striping_of
+from xc40io.studies.advice.space import Space
+from xc40io.studies.tune.trial import Trial
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.job_script.start_line import start_line, typed
 
 _FOLDER, _PROGRAM = "DIR", "PROGRAM"
 """What stands where only the user knows the name."""

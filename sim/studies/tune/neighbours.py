@@ -12,24 +12,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from sim.config.errors import InputError
-from sim.config.jobs import OF_A_JOB, SHARED, Job, JobsScenario
-from sim.config.scenario import Scenario, machine_of
-from sim.config.workload_mix import MixJob, WorkloadMix
-from sim.engine.randomness import stream
-from sim.studies.advice.job_nature import (
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import OF_A_JOB, SHARED, Job, JobsScenario
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.workload_mix import MixJob, WorkloadMix
+from xc40io.engine.randomness import stream
+from xc40io.studies.advice.job_nature import (
     Objective,
     bytes_of_record,
     replays,
     seconds_of_record,
 )
-from sim.studies.case import Case
-from sim.studies.plan.mix_runs import JobRuns, jobs_of_weights
-from sim.studies.processes import Failure, bytes_to_move
-from sim.studies.record import RunRecord, of_job
-from sim.studies.simulations import Ended, Simulations
-from sim.workloads.catalogue import workload_of
-from sim.workloads.ior.command import Ior
+from xc40io.studies.case import Case
+from xc40io.studies.plan.mix_runs import JobRuns, jobs_of_weights
+from xc40io.studies.processes import Failure, bytes_to_move
+from xc40io.studies.record import RunRecord, of_job
+from xc40io.studies.simulations import Ended, Simulations
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.ior.command import Ior
 
 MOST = 6
 """Jobs of a mix that a job is run beside: those that stand for most bytes, or node-hours."""

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sim.config.errors import FailureError, InputError
-from sim.config.units import MIB
-from sim.engine.randomness import stream
-from sim.studies.advice.job_knobs import LAYOUT, OWN_FILES
-from sim.studies.advice.job_nature import JobNature
-from sim.studies.advice.knobs import AGGREGATORS, BUFFERING, COUNT, LOCKS, SIZE, Setting
-from sim.studies.advice.space import Places, Space
+from xc40io.config.errors import FailureError, InputError
+from xc40io.config.units import MIB
+from xc40io.engine.randomness import stream
+from xc40io.studies.advice.job_knobs import LAYOUT, OWN_FILES
+from xc40io.studies.advice.job_nature import JobNature
+from xc40io.studies.advice.knobs import AGGREGATORS, BUFFERING, COUNT, LOCKS, SIZE, Setting
+from xc40io.studies.advice.space import Places, Space
 
 BATCH = 4
 """Settings that are asked for at a time: fixed, so that the answer does not depend on processes."""
@@ -262,7 +262,7 @@ def guided(nature: JobNature, names: Container[str]) -> Iterator[dict[str, Any]]
     of a rank's block; a file of one stripe for each rank; several aggregators an OST only with one
     group lock (facts of Theta's I/O slides). NERSC's and Titan's guides say the same with other
     numbers. `names` are the knobs that can be turned; others are named here, too, and stay as they
-    are: :meth:`~sim.studies.advice.space.Space.near` passes over them.
+    are: :meth:`~xc40io.studies.advice.space.Space.near` passes over them.
     """
     osts = nature.machine.lustre.osts
     if nature.own_files:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
 
-from sim.config.scenario import Scenario
-from sim.studies.advice.knobs import Setting
-from sim.studies.advice.space import Space
-from sim.studies.advice.weighing import ranked
-from sim.studies.ratio import Ratio, paired
-from sim.studies.record import RunRecord
+from xc40io.config.scenario import Scenario
+from xc40io.studies.advice.knobs import Setting
+from xc40io.studies.advice.space import Space
+from xc40io.studies.advice.weighing import ranked
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.record import RunRecord
 
 
 @dataclass(frozen=True)

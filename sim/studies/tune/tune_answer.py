@@ -9,28 +9,28 @@ from functools import partial
 from math import exp
 from typing import Any, NamedTuple
 
-from sim.config.scenario import machine_of
-from sim.config.units import format_seconds
-from sim.findings.waits import Wait
-from sim.results.run_page import complete_parts
-from sim.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
-from sim.studies.advice.node_time import NodeTime, node_time
-from sim.studies.advice.weighing import LEAST
-from sim.studies.compare.reasons import reason
-from sim.studies.compare.side import PhaseOfSide
-from sim.studies.ratio import CONFIDENCE, Ratio, paired
-from sim.studies.record import Bound
-from sim.studies.tune.beside_answer import (
+from xc40io.config.scenario import machine_of
+from xc40io.config.units import format_seconds
+from xc40io.findings.waits import Wait
+from xc40io.results.run_page import complete_parts
+from xc40io.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
+from xc40io.studies.advice.node_time import NodeTime, node_time
+from xc40io.studies.advice.weighing import LEAST
+from xc40io.studies.compare.reasons import reason
+from xc40io.studies.compare.side import PhaseOfSide
+from xc40io.studies.ratio import CONFIDENCE, Ratio, paired
+from xc40io.studies.record import Bound
+from xc40io.studies.tune.beside_answer import (
     beside_blocks,
     beside_values,
     beside_words,
     told_seconds,
 )
-from sim.studies.tune.lines_to_paste import proposal_of
-from sim.studies.tune.trial import RunnerUp, Trial
-from sim.studies.tune.tune_plot import tuning_figure
-from sim.studies.tune.tuning import Tuning
-from sim.telling.answer import (
+from xc40io.studies.tune.lines_to_paste import proposal_of
+from xc40io.studies.tune.trial import RunnerUp, Trial
+from xc40io.studies.tune.tune_plot import tuning_figure
+from xc40io.studies.tune.tuning import Tuning
+from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
@@ -44,12 +44,13 @@ from sim.telling.answer import (
     Values,
     plain_table,
 )
-from sim.telling.text import hanging
-from sim.telling.units import ANY, ROWS
-from sim.trust.how_sure import NINE_OF_TEN, Interval
-from sim.trust.model_error import ModelError, model_error_of
-from sim.trust.run_kind import run_kind
-from sim.trust.sureness import (
+from xc40io.telling.text import hanging
+from xc40io.telling.units import ANY, ROWS
+from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import NINE_OF_TEN, Interval
+from xc40io.trust.model_error import ModelError, model_error_of
+from xc40io.trust.run_kind import run_kind
+from xc40io.trust.sureness import (
     Sureness,
     chance_words,
     is_exact,
@@ -57,7 +58,6 @@ from sim.trust.sureness import (
     seconds,
     span,
 )
-from topology.text import format_count
 
 _FEW = "; these are too few to rely on"
 _FAR = 1.5

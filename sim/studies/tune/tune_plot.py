@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.studies.advice.knobs import Knob
-from sim.studies.tune.trial import Trial
-from sim.studies.tune.tuning import Tuning
-from sim.telling.sheet import (
+from xc40io.engine.types import Floats
+from xc40io.studies.advice.knobs import Knob
+from xc40io.studies.tune.trial import Trial
+from xc40io.studies.tune.tuning import Tuning
+from xc40io.telling.sheet import (
     INK,
     OTHER,
     READ,

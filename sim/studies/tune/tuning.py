@@ -9,13 +9,13 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.config.workload_mix import WorkloadMix
-from sim.engine.processors import processors
-from sim.studies.advice.job_knobs import knobs_of, read_allowed
-from sim.studies.advice.job_nature import (
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.engine.processors import processors
+from xc40io.studies.advice.job_knobs import knobs_of, read_allowed
+from xc40io.studies.advice.job_nature import (
     OBJECTIVES,
     Objective,
     bytes_of_record,
@@ -23,24 +23,24 @@ from sim.studies.advice.job_nature import (
     replays,
     seconds_of_record,
 )
-from sim.studies.advice.knobs import Setting
-from sim.studies.advice.space import Limit, Space, parse_limits
-from sim.studies.advice.weighing import LEAST, MORE, SEEDS, left_open
-from sim.studies.axes import Axis, axis_of, parse_values
-from sim.studies.processes import Failure
-from sim.studies.ratio import Ratio, paired
-from sim.studies.simulations import Ended, Progress, Simulations
-from sim.studies.store import Store
-from sim.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_beside, without_others
-from sim.studies.tune.company import Company, candidates, keep_company
-from sim.studies.tune.neighbours import Neighbours
-from sim.studies.tune.search import BATCH, Budget, Search
-from sim.studies.tune.trial import RunnerUp, Trial, best_of, by_seed, compared, level, runners_up
-from sim.telling.answer import Column, Table
-from sim.telling.data import frame
-from sim.telling.units import FACTOR, NUMBER, SECONDS, WORDS
-from sim.trust.how_sure import LIKELY
-from sim.trust.sureness import chance_faster
+from xc40io.studies.advice.knobs import Setting
+from xc40io.studies.advice.space import Limit, Space, parse_limits
+from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, left_open
+from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.processes import Failure
+from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.simulations import Ended, Progress, Simulations
+from xc40io.studies.store import Store
+from xc40io.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_beside, without_others
+from xc40io.studies.tune.company import Company, candidates, keep_company
+from xc40io.studies.tune.neighbours import Neighbours
+from xc40io.studies.tune.search import BATCH, Budget, Search
+from xc40io.studies.tune.trial import RunnerUp, Trial, best_of, by_seed, compared, level, runners_up
+from xc40io.telling.answer import Column, Table
+from xc40io.telling.data import frame
+from xc40io.telling.units import FACTOR, NUMBER, SECONDS, WORDS
+from xc40io.trust.how_sure import LIKELY
+from xc40io.trust.sureness import chance_faster
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -503,10 +503,11 @@ def tune(
     scenario
         The job as it is now.
     allow
-        Names of knobs that may be turned, or ``all``: :data:`sim.studies.advice.job_knobs.NAMES`.
-        What neither program nor batch script has to be changed for, unless given.
+        Names of knobs that may be turned, or ``all``:
+        :data:`xc40io.studies.advice.job_knobs.NAMES`. What neither program nor batch script has to
+        be changed for, unless given.
     at_most
-        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`sim.studies.advice.space.LIMITS`.
+        Limits: ``{"osts": 8, "memory": "2GiB"}``, see :data:`xc40io.studies.advice.space.LIMITS`.
     over
         Values of fields by path, in place of the choices of a knob, or as a knob more:
         ``{"striping.count": [8, 16], "nodes": "64..256"}``.
@@ -517,11 +518,11 @@ def tune(
     repeat
         Seeds with which the best settings are run: that of the scenario, and those that follow.
     jobs, scheduler, store, progress
-        As :func:`~sim.studies.sweep.sweep` takes them.
+        As :func:`~xc40io.studies.sweep.sweep` takes them.
     beside
         What others do meanwhile: ``typical``, what they usually do, another day for each seed;
-        ``nothing``; or a mix as :func:`~sim.config.workload_mix.load_mix` returns it, its name or
-        its file, beside whose jobs the best settings are run: docs/tune.md. ``typical`` unless
+        ``nothing``; or a mix as :func:`~xc40io.config.workload_mix.load_mix` returns it, its name
+        or its file, beside whose jobs the best settings are run: docs/tune.md. ``typical`` unless
         given, where the machine has statistics of others and the job no background of its own.
 
     Raises

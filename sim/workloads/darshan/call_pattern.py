@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.workloads.darshan.call_rows import Dealt
-from sim.workloads.darshan.module_counters import BIN_HIGH, BIN_LOW, Counters, Direction, bin_of
+from xc40io.engine.types import Integers
+from xc40io.workloads.darshan.call_rows import Dealt
+from xc40io.workloads.darshan.module_counters import BIN_HIGH, BIN_LOW, Counters, Direction, bin_of
 
 
 def sizes_of(record: Counters, direction: Direction, count: int, total: int) -> Integers:

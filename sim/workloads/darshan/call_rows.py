@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.module_counters import Counters
-from sim.workloads.trace import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.darshan.module_counters import Counters
+from xc40io.workloads.trace import (
     Layout,
     RowBefore,
     TraceBlock,

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.workloads.darshan.call_pattern import even_sizes
-from sim.workloads.darshan.call_rows import Rows, Sessions, deal, make_rows, spread
-from sim.workloads.darshan.log import Dxt
-from sim.workloads.darshan.module_counters import DIRECTIONS, Direction, Numbers
-from sim.workloads.trace import TraceOp
+from xc40io.engine.types import Integers
+from xc40io.workloads.darshan.call_pattern import even_sizes
+from xc40io.workloads.darshan.call_rows import Rows, Sessions, deal, make_rows, spread
+from xc40io.workloads.darshan.log import Dxt
+from xc40io.workloads.darshan.module_counters import DIRECTIONS, Direction, Numbers
+from xc40io.workloads.trace import TraceOp
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sim.config.errors import InputError, naming
-from sim.config.parts.lustre import Lustre
-from sim.config.striping import StripeRequest
-from sim.config.units import format_rate, parse_bytes, parse_rate
-from sim.workloads.darshan.log import DarshanLog
-from sim.workloads.darshan.slow_parts import Part, Use, oss_uses, ost_uses
-from topology.text import format_count
+from xc40io.config.errors import InputError, naming
+from xc40io.config.parts.lustre import Lustre
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import format_rate, parse_bytes, parse_rate
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.log import DarshanLog
+from xc40io.workloads.darshan.slow_parts import Part, Use, oss_uses, ost_uses
 
 FITTED = "fitted"
 """The rate of an OST or OSS that follows from the log."""
@@ -134,7 +134,7 @@ def _whole(value: str, least: int) -> int:
 def slowed_parts(facts: Facts, log: DarshanLog, lustre: Lustre) -> dict[str, float]:
     """Return how many times as long as usual the OSTs and OSSs take whose rates are told.
 
-    As :class:`~sim.config.scenario.Scenario` has what is slow: by name. Usual is how fast on
+    As :class:`~xc40io.config.scenario.Scenario` has what is slow: by name. Usual is how fast on
     ``lustre`` the disks of an OST write, and an OSS moves data. Raises InputError if there is no
     such part, or the log does not tell how fast it was.
     """

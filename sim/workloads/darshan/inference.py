@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
-from sim.config.units import format_bytes
-from sim.workloads.darshan.log import DarshanLog, Layout
-from sim.workloads.darshan.module_counters import (
+from xc40io.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
+from xc40io.config.units import format_bytes
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.log import DarshanLog, Layout
+from xc40io.workloads.darshan.module_counters import (
     SHARED,
     Counters,
     Direction,
@@ -23,8 +24,7 @@ from sim.workloads.darshan.module_counters import (
     counted,
     mpi_counted,
 )
-from sim.workloads.darshan.place import LUSTRE, mount_of
-from topology.text import format_count
+from xc40io.workloads.darshan.place import LUSTRE, mount_of
 
 _WAYS: Sequence[Direction] = ("WRITE", "READ")
 _WORKING = 0.01  # of the bytes of the busiest: a rank with fewer did not work for others

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.config.files import check_is_file
-from sim.config.kept import kept
-from sim.engine.types import Integers
-from sim.workloads.darshan.module_counters import Counters, Numbers
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.files import check_is_file
+from xc40io.config.kept import kept
+from xc40io.engine.types import Integers
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.module_counters import Counters, Numbers
 
 MAGIC = 6567223
 """What every log since Darshan 2 has at its ninth byte (DARSHAN_MAGIC_NR)."""

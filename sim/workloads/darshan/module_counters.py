@@ -15,9 +15,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.workloads.trace import TraceOp
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.trace import TraceOp
 
 SHARED = -1
 """The rank of a record that is about all ranks together."""

@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.call_pattern import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.darshan.call_pattern import (
     Holes,
     apart,
     collective_matrix,
@@ -22,7 +22,7 @@ from sim.workloads.darshan.call_pattern import (
     place,
     sizes_of,
 )
-from sim.workloads.darshan.call_rows import (
+from xc40io.workloads.darshan.call_rows import (
     Rows,
     Sessions,
     deal,
@@ -35,8 +35,8 @@ from sim.workloads.darshan.call_rows import (
     spread_to_end,
     syncs_after,
 )
-from sim.workloads.darshan.dxt import between_pauses
-from sim.workloads.darshan.module_counters import (
+from xc40io.workloads.darshan.dxt import between_pauses
+from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     Counters,
     Direction,
@@ -44,7 +44,7 @@ from sim.workloads.darshan.module_counters import (
     counted,
     mpi_counted,
 )
-from sim.workloads.trace import TraceOp
+from xc40io.workloads.trace import TraceOp
 
 CREATE_MODE = 1
 """``MPI_MODE_CREATE`` among the bits of MPIIO_MODE, in MPICH."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.machine import DEFAULT_MACHINE, Machine, load_machine, shipped_machines
-from sim.engine.types import Integers
-from sim.workloads.darshan.facts import Facts
-from sim.workloads.darshan.log import DarshanLog
-from sim.workloads.darshan.module_counters import SHARED
-from topology.text import format_count
+from xc40io.config.errors import InputError
+from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine, shipped_machines
+from xc40io.engine.types import Integers
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.facts import Facts
+from xc40io.workloads.darshan.log import DarshanLog
+from xc40io.workloads.darshan.module_counters import SHARED
 
 LUSTRE = "lustre"
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.workloads.darshan.call_pattern import offsets_of, place, sizes_of
-from sim.workloads.darshan.call_rows import (
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.darshan.call_pattern import offsets_of, place, sizes_of
+from xc40io.workloads.darshan.call_rows import (
     Rows,
     Sessions,
     deal,
@@ -25,7 +25,7 @@ from sim.workloads.darshan.call_rows import (
     spread_to_end,
     syncs_after,
 )
-from sim.workloads.darshan.module_counters import (
+from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     SHARED,
     Counters,
@@ -33,7 +33,7 @@ from sim.workloads.darshan.module_counters import (
     active_ranks,
     counted,
 )
-from sim.workloads.trace import TraceOp
+from xc40io.workloads.trace import TraceOp
 
 
 class _Times(NamedTuple):

@@ -14,23 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.striping import StripeRequest
-from sim.config.units import format_bytes
-from sim.engine.types import Integers
-from sim.workloads.darshan.call_pattern import sizes_of
-from sim.workloads.darshan.call_rows import Rows, join, merge, sorted_by_rank
-from sim.workloads.darshan.dxt import Segments, mark_collective, missing, rest_of
-from sim.workloads.darshan.facts import Facts
-from sim.workloads.darshan.inference import (
+from xc40io.config.errors import InputError
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import format_bytes
+from xc40io.engine.types import Integers
+from xc40io.workloads.darshan.call_pattern import sizes_of
+from xc40io.workloads.darshan.call_rows import Rows, join, merge, sorted_by_rank
+from xc40io.workloads.darshan.dxt import Segments, mark_collective, missing, rest_of
+from xc40io.workloads.darshan.facts import Facts
+from xc40io.workloads.darshan.inference import (
     DEFAULT_STRIPE,
     Lay,
     hints_of_file,
     lay_of,
     unbuffered_directions,
 )
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.module_counters import (
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     SHARED,
     Counted,
@@ -41,10 +41,10 @@ from sim.workloads.darshan.module_counters import (
     counted,
     mpi_counted,
 )
-from sim.workloads.darshan.mpi_file_calls import MpiFileCalls
-from sim.workloads.darshan.place import where_it_ran
-from sim.workloads.darshan.posix_rows import posix_rows, rows_around
-from sim.workloads.trace import ListedTrace, TraceFile, TraceOp, take_rows
+from xc40io.workloads.darshan.mpi_file_calls import MpiFileCalls
+from xc40io.workloads.darshan.place import where_it_ran
+from xc40io.workloads.darshan.posix_rows import posix_rows, rows_around
+from xc40io.workloads.trace import ListedTrace, TraceFile, TraceOp, take_rows
 
 MOST_ROWS = 60_000_000
 """Calls that a log may have to be replayed: they are all in memory at once."""

@@ -11,11 +11,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.config.parts.lustre import Lustre
-from sim.config.units import format_rate
-from sim.workloads.darshan.log import DarshanLog
-from sim.workloads.darshan.module_counters import SHARED, Counters, Direction
-from topology.text import format_count
+from xc40io.config.parts.lustre import Lustre
+from xc40io.config.units import format_rate
+from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.log import DarshanLog
+from xc40io.workloads.darshan.module_counters import SHARED, Counters, Direction
 
 Kind = Literal["OST", "OSS"]
 

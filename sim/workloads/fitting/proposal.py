@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from sim.config.units import format_bytes, format_seconds
-from sim.engine.types import Integers
-from sim.workloads.fitting.sets import DATA, FileUse, sets_of
-from sim.workloads.fitting.transfers import CallPattern, Fit, fit_sizes, pattern_of
-from sim.workloads.trace import Trace, TraceOp
+from xc40io.config.units import format_bytes, format_seconds
+from xc40io.engine.types import Integers
+from xc40io.workloads.fitting.sets import DATA, FileUse, sets_of
+from xc40io.workloads.fitting.transfers import CallPattern, Fit, fit_sizes, pattern_of
+from xc40io.workloads.trace import Trace, TraceOp
 
 _OFF = 1.25  # how many times a distribution's mean may be off
 

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.engine.types import Floats, Integers
-from sim.workloads.trace import Trace, TraceBlock, TraceFile, TraceOp, join_blocks, take_rows
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.trace import Trace, TraceBlock, TraceFile, TraceOp, join_blocks, take_rows
 
 _MOST_ROWS = 20_000_000
 _PAUSE = 0.1  # seconds; computing for longer than that separates two steps...

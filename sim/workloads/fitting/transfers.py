@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from sim.engine.types import Floats, Indices, Integers
-from sim.workloads.fitting.sets import FileUse
-from sim.workloads.trace import TraceOp
+from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.workloads.fitting.sets import FileUse
+from xc40io.workloads.trace import TraceOp
 
 _MOSTLY = 0.8  # a share from which on a pattern is said to be that of all calls
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from math import prod
 from operator import gt
 
-from sim.config.errors import InputError
-from sim.config.kept import kept
-from sim.workloads.h5bench.section import Section, number, one_of, seconds, switch
-from sim.workloads.option_table import Rule, by_name, refuse, row
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
+from xc40io.workloads.h5bench.section import Section, number, one_of, seconds, switch
+from xc40io.workloads.option_table import Rule, by_name, refuse, row
 
 VARIABLES = ("x", "y", "z", "px", "py", "pz", "id_1", "id_2")
 ELEMENT = 4

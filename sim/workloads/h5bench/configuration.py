@@ -10,20 +10,20 @@ from typing import TypeAlias
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import check_may_open
-from sim.config.model import explain
-from sim.config.striping import StripeRequest
-from sim.workloads.h5bench.benchmarks import (
+from xc40io.config.errors import InputError
+from xc40io.config.files import check_may_open
+from xc40io.config.model import explain
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.h5bench.benchmarks import (
     PATTERNS,
     Pattern,
     Stress,
     read_pattern,
     read_stress,
 )
-from sim.workloads.h5bench.section import Section, number, one_of
-from sim.workloads.kernels.exerciser import Exerciser
-from sim.workloads.option_table import by_name, row
+from xc40io.workloads.h5bench.section import Section, number, one_of
+from xc40io.workloads.kernels.exerciser import Exerciser
+from xc40io.workloads.option_table import by_name, row
 
 Task: TypeAlias = Pattern | Stress | Exerciser
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field, PrivateAttr
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.workloads.h5bench.benchmarks import PARTICLE, Pattern, Stress
-from sim.workloads.h5bench.configuration import Configuration, read_configuration
-from sim.workloads.kernels.exerciser import Exerciser
-from sim.workloads.kernels.kernel import Kernel
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.workloads.h5bench.benchmarks import PARTICLE, Pattern, Stress
+from xc40io.workloads.h5bench.configuration import Configuration, read_configuration
+from xc40io.workloads.kernels.exerciser import Exerciser
+from xc40io.workloads.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.config.scenario import Scenario
-    from sim.workloads.h5bench.benchmarks import H5benchOutcome
-    from sim.workloads.job import Job
+    from xc40io.config.scenario import Scenario
+    from xc40io.workloads.h5bench.benchmarks import H5benchOutcome
+    from xc40io.workloads.job import Job
 
 _MOST_STEPS = 10_000
 _MOST_PIECES = 20_000_000
@@ -89,7 +89,7 @@ class H5bench(Kernel):
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, H5benchOutcome]:
         """Do all benchmarks: the SimPy process of the job."""
-        from sim.workloads.h5bench.run import run
+        from xc40io.workloads.h5bench.run import run
 
         return run(self.configuration, self.csv_path, job)
 

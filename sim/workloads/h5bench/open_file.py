@@ -7,18 +7,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sim.engine.types import Floats
-from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
-from sim.libraries.hdf5_objects import Group
-from sim.machine.filesystem import FileSet
-from sim.mpi.communicator import Collectives
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import InForce, resolve
-from sim.mpi.stats import MpiRecord
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.h5bench.configuration import Configuration
-from sim.workloads.job import Job, Waiting
+from xc40io.engine.types import Floats
+from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_objects import Group
+from xc40io.machine.filesystem import FileSet
+from xc40io.mpi.communicator import Collectives
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.hints import InForce, resolve
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.h5bench.configuration import Configuration
+from xc40io.workloads.job import Job, Waiting
 
 MARKS = range(5)
 """The marks that a batch of a benchmark may use."""

@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.engine.types import Floats
-from sim.libraries.hdf5 import Dataset, Hdf5Properties
-from sim.libraries.hdf5_objects import Group
-from sim.libraries.hdf5_transfer import TransferProperties
-from sim.libraries.selections import Hyperslab
-from sim.plane.batch import Batch
-from sim.workloads.h5bench.benchmarks import ELEMENT, PARTICLE, VARIABLES, Pattern, PatternTimes
-from sim.workloads.h5bench.open_file import OpenFile, Written
-from sim.workloads.job import Job, Waiting
-from sim.workloads.job_results import Figure
+from xc40io.engine.types import Floats
+from xc40io.libraries.hdf5 import Dataset, Hdf5Properties
+from xc40io.libraries.hdf5_objects import Group
+from xc40io.libraries.hdf5_transfer import TransferProperties
+from xc40io.libraries.selections import Hyperslab
+from xc40io.plane.batch import Batch
+from xc40io.workloads.h5bench.benchmarks import ELEMENT, PARTICLE, VARIABLES, Pattern, PatternTimes
+from xc40io.workloads.h5bench.open_file import OpenFile, Written
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.job_results import Figure
 
 _CONVERTED = (1 << 20) // PARTICLE
 """Particles whose type is converted at a time: HDF5's buffer for that is 1 MiB by default."""

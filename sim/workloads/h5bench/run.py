@@ -7,20 +7,20 @@ from typing import Any
 
 import simpy
 
-from sim.machine.filesystem import FileSet
-from sim.workloads.h5bench.benchmarks import (
+from xc40io.machine.filesystem import FileSet
+from xc40io.workloads.h5bench.benchmarks import (
     FinishedBenchmark,
     H5benchOutcome,
     Pattern,
     PatternTimes,
     StressTimes,
 )
-from sim.workloads.h5bench.configuration import Configuration
-from sim.workloads.h5bench.open_file import OpenFile, Written
-from sim.workloads.h5bench.pattern_run import run_pattern
-from sim.workloads.h5bench.stress_run import run_stress
-from sim.workloads.job import Job
-from sim.workloads.kernels.exerciser import Exerciser
+from xc40io.workloads.h5bench.configuration import Configuration
+from xc40io.workloads.h5bench.open_file import OpenFile, Written
+from xc40io.workloads.h5bench.pattern_run import run_pattern
+from xc40io.workloads.h5bench.stress_run import run_stress
+from xc40io.workloads.job import Job
+from xc40io.workloads.kernels.exerciser import Exerciser
 
 
 def run(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from sim.config.errors import InputError, nearest
-from sim.config.units import H5BENCH_SIZES, H5BENCH_TIMES, MOST_BYTES
-from sim.workloads.option_table import Option, Reader
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.units import H5BENCH_SIZES, H5BENCH_TIMES, MOST_BYTES
+from xc40io.workloads.option_table import Option, Reader
 
 
 class Section:

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import simpy
 
-from sim.engine.types import Floats, Integers
-from sim.libraries.hdf5 import Dataset, Hdf5Properties
-from sim.libraries.hdf5_objects import Group
-from sim.libraries.hdf5_transfer import TransferProperties
-from sim.libraries.selections import Hyperslab
-from sim.plane.batch import Batch
-from sim.workloads.h5bench.benchmarks import DOUBLE, Stress, StressTimes
-from sim.workloads.h5bench.open_file import OpenFile
-from sim.workloads.job import Job, Waiting
+from xc40io.engine.types import Floats, Integers
+from xc40io.libraries.hdf5 import Dataset, Hdf5Properties
+from xc40io.libraries.hdf5_objects import Group
+from xc40io.libraries.hdf5_transfer import TransferProperties
+from xc40io.libraries.selections import Hyperslab
+from xc40io.plane.batch import Batch
+from xc40io.workloads.h5bench.benchmarks import DOUBLE, Stress, StressTimes
+from xc40io.workloads.h5bench.open_file import OpenFile
+from xc40io.workloads.job import Job, Waiting
 
 _Move: TypeAlias = Callable[[Batch, Dataset, Hyperslab], None]
 
@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 def run_stress(
     task: Stress, job: Job, file: OpenFile, step: str
 ) -> Generator[simpy.Event, Any, StressTimes]:
-    """Run one test; return its times. Parameters as in :mod:`sim.workloads.h5bench.pattern_run`."""
+    """Run one test as :mod:`xc40io.workloads.h5bench.pattern_run` does; return its times."""
     return (yield from _StressRun(task, job, file, step).run())
 
 

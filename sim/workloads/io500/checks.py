@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.workloads.io500.outcome import Io500Outcome, Io500Phase
-from sim.workloads.io500.settings import MOST_VERBOSE, Settings
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.io500.outcome import Io500Outcome, Io500Phase
+from xc40io.workloads.io500.settings import MOST_VERBOSE, Settings
 
 _LONGEST = 3600
 """Seconds of a stonewall: an hour."""

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sim.config.asked_workload import Io500 as AskedIo500
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.errors import InputError, naming
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.workloads.io500.checks import check_settings, remarks
-from sim.workloads.io500.ini import checked
-from sim.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
-from sim.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
-from sim.workloads.ior.checks import check as check_ior
-from sim.workloads.mdtest.checks import check as check_mdtest
-from sim.workloads.workload import Workload
+from xc40io.config.asked_workload import Io500 as AskedIo500
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.errors import InputError, naming
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.io500.checks import check_settings, remarks
+from xc40io.workloads.io500.ini import checked
+from xc40io.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
+from xc40io.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
+from xc40io.workloads.ior.checks import check as check_ior
+from xc40io.workloads.mdtest.checks import check as check_mdtest
+from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.workloads.job import Job
+    from xc40io.workloads.job import Job
 
 
 class Io500(Workload):
@@ -96,7 +96,7 @@ class Io500(Workload):
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, Io500Outcome]:
         """Do all phases: the SimPy process of the job."""
-        from sim.workloads.io500.run import Io500Run
+        from xc40io.workloads.io500.run import Io500Run
 
         room = self.room(job.ranks)
         run = Io500Run(self.settings, room, self.tolerance, self.phases, self.tell, job)

@@ -4,7 +4,7 @@ Its rules (pfind.c): whoever has a directory reads all its names, whoever has no
 another's. A file whose name does not match is counted and no more is done with it; of the others,
 which any rank may get, the size and the time are asked for. Here the directories, and the files
 that match, are dealt to the ranks in turn. The directory is closed by then, and the first name that
-matches is hardly ever its first one: no statahead (sim.lustre.statahead).
+matches is hardly ever its first one: no statahead (xc40io.lustre.statahead).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Integers
-from sim.plane.operations import Op
-from sim.workloads.job import Job, Waiting
-from sim.workloads.listing import NAMES_A_REQUEST, add_reading
+from xc40io.engine.types import Integers
+from xc40io.plane.operations import Op
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.listing import NAMES_A_REQUEST, add_reading
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

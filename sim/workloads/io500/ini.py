@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from sim.config.errors import InputError, nearest, shown
-from sim.config.files import check_may_open
-from sim.workloads.option_table import NO_GPU, Option, Reader, by_name, row
+from xc40io.config.errors import InputError, nearest, shown
+from xc40io.config.files import check_may_open
+from xc40io.workloads.option_table import NO_GPU, Option, Reader, by_name, row
 
 Given = Mapping[str, Mapping[str, str]]
 """The values that a file sets: by section and option, as texts."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from sim.config.kept import kept
+from xc40io.config.kept import kept
 
 Group = Literal["BW", "MD", ""]
 """What a phase counts for: bandwidth, metadata, or nothing."""

@@ -9,23 +9,23 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
-from sim.config.units import GIB
-from sim.machine.filesystem import FileSet
-from sim.workloads.io500.checks import breaches
-from sim.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
-from sim.workloads.io500.outcome import PHASES, Io500Phase
-from sim.workloads.io500.settings import RANDOM_READ, Room, Settings, ior_test, mdtest_test
-from sim.workloads.ior.outcome import IorRow, reduce
-from sim.workloads.ior.parameters import IorTest
-from sim.workloads.ior.run import Namespace as IorNamespace
-from sim.workloads.ior.run import run_test as run_ior
-from sim.workloads.job import Job, Waiting
-from sim.workloads.job_results import Figure, Row
-from sim.workloads.mdtest.names import Namespace as MdtestNamespace
-from sim.workloads.mdtest.parameters import FILE_OPERATIONS
-from sim.workloads.mdtest.run import run_test as run_mdtest
-from sim.workloads.settling import Settling
+from xc40io.config.errors import InputError
+from xc40io.config.units import GIB
+from xc40io.machine.filesystem import FileSet
+from xc40io.workloads.io500.checks import breaches
+from xc40io.workloads.io500.find import Folders, Pfind, has_01, matching_items, matching_names
+from xc40io.workloads.io500.outcome import PHASES, Io500Phase
+from xc40io.workloads.io500.settings import RANDOM_READ, Room, Settings, ior_test, mdtest_test
+from xc40io.workloads.ior.outcome import IorRow, reduce
+from xc40io.workloads.ior.parameters import IorTest
+from xc40io.workloads.ior.run import Namespace as IorNamespace
+from xc40io.workloads.ior.run import run_test as run_ior
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.job_results import Figure, Row
+from xc40io.workloads.mdtest.names import Namespace as MdtestNamespace
+from xc40io.workloads.mdtest.parameters import FILE_OPERATIONS
+from xc40io.workloads.mdtest.run import run_test as run_mdtest
+from xc40io.workloads.settling import Settling
 
 _THOUSAND = 1000.0
 

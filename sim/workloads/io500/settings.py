@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from sim.config.errors import InputError
-from sim.workloads.io500.ini import SECTIONS, Given
-from sim.workloads.ior.options import parse_arguments as parse_ior
-from sim.workloads.ior.parameters import IorTest
-from sim.workloads.mdtest.options import parse_arguments as parse_mdtest
-from sim.workloads.mdtest.parameters import MdtestTest
-from sim.workloads.option_table import Option
+from xc40io.config.errors import InputError
+from xc40io.workloads.io500.ini import SECTIONS, Given
+from xc40io.workloads.ior.options import parse_arguments as parse_ior
+from xc40io.workloads.ior.parameters import IorTest
+from xc40io.workloads.mdtest.options import parse_arguments as parse_mdtest
+from xc40io.workloads.mdtest.parameters import MdtestTest
+from xc40io.workloads.option_table import Option
 
 SECONDS, SECONDS_OF_STUDENTS = 300, 30
 """The stonewall of a valid run, and that of a student cluster competition (``scc``)."""

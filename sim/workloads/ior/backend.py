@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.types import Floats, Integers
-from sim.mpi.stats import MpiRecord
-from sim.plane.batch import Batch
-from sim.plane.operations import Op, mix_operations
-from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.pattern import Pattern
-from sim.workloads.job import Ranks
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op, mix_operations
+from xc40io.workloads.ior.parameters import Access, IorTest
+from xc40io.workloads.ior.pattern import Pattern
+from xc40io.workloads.job import Ranks
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.engine.page import MOST_A_CALL, PAGE
-from sim.mpi.hints import InForce
-from sim.workloads.ior.files import hints_of, striping_of
-from sim.workloads.ior.parameters import ELEMENT, OPTIONS, WITHOUT_MPI, Access, IorTest
-from sim.workloads.option_table import Rule, refuse, refuse_set, said
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.engine.page import MOST_A_CALL, PAGE
+from xc40io.mpi.hints import InForce
+from xc40io.workloads.ior.files import hints_of, striping_of
+from xc40io.workloads.ior.parameters import ELEMENT, OPTIONS, WITHOUT_MPI, Access, IorTest
+from xc40io.workloads.option_table import Rule, refuse, refuse_set, said
 
 _LIBRARIES = ("HDF5", "NCMPI")
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.workloads.ior.checks import check, remarks
-from sim.workloads.ior.options import parse_arguments
-from sim.workloads.workload import Workload
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.ior.checks import check, remarks
+from xc40io.workloads.ior.options import parse_arguments
+from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.workloads.ior.outcome import IorOutcome
-    from sim.workloads.job import Job
+    from xc40io.workloads.ior.outcome import IorOutcome
+    from xc40io.workloads.job import Job
 
 
 class Ior(Workload):
@@ -64,7 +64,7 @@ class Ior(Workload):
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
         """Do all tests: the SimPy process of the job."""
-        from sim.workloads.ior.run import run
+        from xc40io.workloads.ior.run import run
 
         return run(self.command, job)
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sim.config.file_names import NamesOfRanks
-from sim.config.machine import Machine
-from sim.config.striping import StripeRequest
-from sim.mpi.hint_text import read_ior_hints
-from sim.mpi.hints import InForce, resolve
-from sim.workloads.ior.parameters import IorTest
+from xc40io.config.file_names import NamesOfRanks
+from xc40io.config.machine import Machine
+from xc40io.config.striping import StripeRequest
+from xc40io.mpi.hint_text import read_ior_hints
+from xc40io.mpi.hints import InForce, resolve
+from xc40io.workloads.ior.parameters import IorTest
 
 
 @dataclass
@@ -32,7 +32,8 @@ class IorHints(NamedTuple):
 def file_name(test: IorTest, index: int, repetition: int) -> str:
     """Name a file as IOR does: ``-o``, with ``-F`` and its index, with ``-m`` and the repetition.
 
-    The index is that of :func:`~sim.workloads.ior.pattern.file_indices`; repetitions count from 0.
+    The index is that of :func:`~xc40io.workloads.ior.pattern.file_indices`; repetitions count from
+    0.
     """
     names = names_of(test, repetition)
     return names.name(index) if test.file_per_process else f"{names.roots[0]}{names.suffix}"

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.engine.types import Floats, Integers
-from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
-from sim.libraries.hdf5_transfer import TransferProperties
-from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
-from sim.libraries.selections import Hyperslab
-from sim.mpi.file import MpiFile
-from sim.mpi.stats import MpiRecord
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.ior.backend import Backend
-from sim.workloads.ior.mpiio import MpiSetting
-from sim.workloads.ior.parameters import ELEMENT, IorTest
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Floats, Integers
+from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_transfer import TransferProperties
+from xc40io.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
+from xc40io.libraries.selections import Hyperslab
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior.backend import Backend
+from xc40io.workloads.ior.mpiio import MpiSetting
+from xc40io.workloads.ior.parameters import ELEMENT, IorTest
 
 
 @dataclass

@@ -8,20 +8,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.engine.types import Floats, Integers, Table
-from sim.lustre.striping import Layout
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
-from sim.mpi.file import MpiFile
-from sim.mpi.independent import Scattered, sieves
-from sim.mpi.stats import DirectionCounts, MpiRecord
-from sim.plane.batch import Batch
-from sim.plane.long_calls import calls_for
-from sim.plane.operations import Op
-from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.files import Contents, IorHints
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.engine.types import Floats, Integers, Table
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.independent import Scattered, sieves
+from xc40io.mpi.stats import DirectionCounts, MpiRecord
+from xc40io.plane.batch import Batch
+from xc40io.plane.long_calls import calls_for
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior.backend import Backend, Task
+from xc40io.workloads.ior.files import Contents, IorHints
 
 _Library = TypeVar("_Library")
 

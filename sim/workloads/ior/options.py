@@ -1,8 +1,8 @@
 """IOR's command line: ``ior -a MPIIO -b 8m -t 1m -s 4 -g -C -i 3`` becomes tests.
 
 Every way to set a parameter (a letter, a long option, ``-O name=value``, a line of a script) ends
-at the parameter's row (:data:`~sim.workloads.ior.parameters.OPTIONS`). A script (``-f FILE``) has
-several tests, each a copy of the one before it; names are not case-sensitive, ``#`` starts a
+at the parameter's row (:data:`~xc40io.workloads.ior.parameters.OPTIONS`). A script (``-f FILE``)
+has several tests, each a copy of the one before it; names are not case-sensitive, ``#`` starts a
 comment::
 
     IOR START
@@ -27,12 +27,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sim.config.errors import InputError, naming
-from sim.config.files import check_is_file, check_may_open
-from sim.config.kept import kept
-from sim.workloads.ior.checks import checked
-from sim.workloads.ior.parameters import OPTIONS, Access, IorTest
-from sim.workloads.option_table import CommandLine, Option, changed, idle_note, row
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.kept import kept
+from xc40io.workloads.ior.checks import checked
+from xc40io.workloads.ior.parameters import OPTIONS, Access, IorTest
+from xc40io.workloads.option_table import CommandLine, Option, changed, idle_note, row
 
 __all__ = ["Access", "IorCommand", "IorTest", "call_file", "parse_arguments", "with_option"]
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.config.kept import kept
-from sim.machine.filesystem import FileSet
-from sim.workloads.ior.options import IorCommand
-from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.job_results import Figure, Row, Stretch
+from xc40io.config.kept import kept
+from xc40io.machine.filesystem import FileSet
+from xc40io.workloads.ior.options import IorCommand
+from xc40io.workloads.ior.parameters import Access, IorTest
+from xc40io.workloads.job_results import Figure, Row, Stretch
 
 if TYPE_CHECKING:
-    from sim.mpi.stats import MpiRecord
+    from xc40io.mpi.stats import MpiRecord
 
 _Times = NDArray[np.float64]
 

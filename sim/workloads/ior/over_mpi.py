@@ -10,17 +10,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim.config.machine import Machine
-from sim.engine.types import Floats, Indices, Integers, Table
-from sim.machine.filesystem import FileSet
-from sim.mpi.communicator import Communicator
-from sim.mpi.stats import MpiRecord, Timer
-from sim.plane.batch import Batch, Transfers, refer_from
-from sim.plane.operations import ON_FILES, Op
-from sim.workloads.ior.backend import Backend, Task, add_calls
-from sim.workloads.ior.files import Contents, IorHints
-from sim.workloads.ior.library_backends import Hdf5Backend, NcmpiBackend
-from sim.workloads.ior.mpiio import MpiioBackend, MpiSetting
+from xc40io.config.machine import Machine
+from xc40io.engine.types import Floats, Indices, Integers, Table
+from xc40io.machine.filesystem import FileSet
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.stats import MpiRecord, Timer
+from xc40io.plane.batch import Batch, Transfers, refer_from
+from xc40io.plane.operations import ON_FILES, Op
+from xc40io.workloads.ior.backend import Backend, Task, add_calls
+from xc40io.workloads.ior.files import Contents, IorHints
+from xc40io.workloads.ior.library_backends import Hdf5Backend, NcmpiBackend
+from xc40io.workloads.ior.mpiio import MpiioBackend, MpiSetting
 
 _BACKENDS: dict[str, Callable[[MpiSetting], Backend]] = {
     "MPIIO": MpiioBackend,
@@ -44,7 +44,7 @@ def backend_of(
     """Return the backend of a test's API, ready for one phase.
 
     ``world`` are the ranks that do it, ``table`` is the data plane's table of files; the others are
-    as :class:`~sim.workloads.ior.mpiio.MpiSetting` has them.
+    as :class:`~xc40io.workloads.ior.mpiio.MpiSetting` has them.
     """
     apart = task.test.file_per_process
     setting = MpiSetting(

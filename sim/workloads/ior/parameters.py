@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from sim.config.kept import kept
-from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
+from xc40io.config.kept import kept
+from xc40io.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 SIMULATED_APIS = ("POSIX", "MMAP", "MPIIO", "HDF5", "NCMPI", "DUMMY")
 
@@ -158,7 +158,7 @@ class IorTest:
     """One IOR test, with IOR's defaults; sizes in bytes, times in seconds.
 
     Each field has the option that sets it. ``write``, ``read`` and the two checks are all false
-    until something asks for them; :func:`~sim.workloads.ior.checks.checked` then turns "nothing
+    until something asks for them; :func:`~xc40io.workloads.ior.checks.checked` then turns "nothing
     asked for" into write and read, as IOR does.
     """
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sim.config.errors import InputError
-from sim.workloads.ior.parameters import Access, IorTest
+from xc40io.config.errors import InputError
+from xc40io.workloads.ior.parameters import Access, IorTest
 
 # The purposes that random numbers are drawn for; part of the generator's key.
 _REORDER, _SHUFFLE, _DEAL, _BLOCKS = range(4)

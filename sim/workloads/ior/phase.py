@@ -13,16 +13,16 @@ from typing import Any, TypeAlias
 import numpy as np
 import simpy
 
-from sim.engine.types import Floats, Integers
-from sim.machine.filesystem import FileSystem
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.ior.backend import Backend, Task, add_calls
-from sim.workloads.ior.outcome import PhaseRecord, Stonewall
-from sim.workloads.ior.pattern import offsets
-from sim.workloads.job import Waiting
-from sim.workloads.job_results import stretch_of
-from sim.workloads.settling import Settling
+from xc40io.engine.types import Floats, Integers
+from xc40io.machine.filesystem import FileSystem
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior.backend import Backend, Task, add_calls
+from xc40io.workloads.ior.outcome import PhaseRecord, Stonewall
+from xc40io.workloads.ior.pattern import offsets
+from xc40io.workloads.job import Waiting
+from xc40io.workloads.job_results import stretch_of
+from xc40io.workloads.settling import Settling
 
 Filling: TypeAlias = Generator[simpy.Event, Any, Batch]
 """What runs batches as it goes, and returns the one that is to be gone on with."""

@@ -18,13 +18,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.page import PAGE
-from sim.engine.types import Floats, Integers
-from sim.plane.batch import Batch
-from sim.plane.long_calls import calls_for
-from sim.plane.operations import Op, mix_operations
-from sim.workloads.ior.backend import Backend, Task, add_calls
-from sim.workloads.job import LAST_MARK
+from xc40io.engine.page import PAGE
+from xc40io.engine.types import Floats, Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.long_calls import calls_for
+from xc40io.plane.operations import Op, mix_operations
+from xc40io.workloads.ior.backend import Backend, Task, add_calls
+from xc40io.workloads.job import LAST_MARK
 
 
 class PosixBackend(Backend):

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.config.machine import Machine
-from sim.machine.filesystem import FileSet
-from sim.mpi.communicator import Collectives
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.storage.ssd.device import dirty_limits
-from sim.workloads.ior.backend import Backend, Task
-from sim.workloads.ior.files import (
+from xc40io.config.machine import Machine
+from xc40io.machine.filesystem import FileSet
+from xc40io.mpi.communicator import Collectives
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.storage.ssd.device import dirty_limits
+from xc40io.workloads.ior.backend import Backend, Task
+from xc40io.workloads.ior.files import (
     Contents,
     IorHints,
     file_name,
@@ -24,16 +24,16 @@ from sim.workloads.ior.files import (
     names_of,
     striping_of,
 )
-from sim.workloads.ior.options import STATUS_OPTION, IorCommand
-from sim.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
-from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.ior.pattern import file_indices, offsets, pretend_ranks
-from sim.workloads.ior.phase import Phase
-from sim.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
-from sim.workloads.ior.untimed import UntimedCalls
-from sim.workloads.job import Job, Waiting
-from sim.workloads.settling import Settling
-from sim.workloads.stonewall_file import read_status
+from xc40io.workloads.ior.options import STATUS_OPTION, IorCommand
+from xc40io.workloads.ior.outcome import FinishedTest, IorOutcome, PhaseRecord, Removal, row_of
+from xc40io.workloads.ior.parameters import Access, IorTest
+from xc40io.workloads.ior.pattern import file_indices, offsets, pretend_ranks
+from xc40io.workloads.ior.phase import Phase
+from xc40io.workloads.ior.posix import DummyBackend, MappedBackend, PosixBackend
+from xc40io.workloads.ior.untimed import UntimedCalls
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.settling import Settling
+from xc40io.workloads.stonewall_file import read_status
 
 _WITHOUT_MPI: dict[str, Callable[[Task], Backend]] = {
     "POSIX": PosixBackend,
@@ -73,7 +73,7 @@ def run_test(
     """Run one test, the ``number``-th of its command from 0: a part of a SimPy process.
 
     ``settling`` ends calls with a deadline before it, once they go on at one pace; ``listed`` is
-    how many segments are gone through at most (:func:`~sim.workloads.ior.pattern.offsets`).
+    how many segments are gone through at most (:func:`~xc40io.workloads.ior.pattern.offsets`).
     """
     return (yield from _TestRun(job, number, test, namespace, settling, listed).run())
 
@@ -194,7 +194,7 @@ class _TestRun:
 
     def _backend(self, task: Task, hints: IorHints, repetition: int) -> Backend:
         """Return the test's API over MPI-IO, ready for one phase."""
-        from sim.workloads.ior.over_mpi import backend_of
+        from xc40io.workloads.ior.over_mpi import backend_of
 
         files, test = self._files, self._test
         assert files is not None

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.machine.filesystem import FileSet, FileSystem
-from sim.plane.operations import Op
-from sim.workloads.ior.backend import Task
-from sim.workloads.ior.parameters import Access, IorTest
-from sim.workloads.job import Ranks
+from xc40io.engine.types import Integers
+from xc40io.machine.filesystem import FileSet, FileSystem
+from xc40io.plane.operations import Op
+from xc40io.workloads.ior.backend import Task
+from xc40io.workloads.ior.parameters import Access, IorTest
+from xc40io.workloads.job import Ranks
 
 _PEEK = (Op.OPEN, Op.CLOSE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sim.config.errors import InputError, shown
+from xc40io.config.errors import InputError, shown
 
 _HEAD = re.compile(r"#\s*(nprocs|run time|start_time(?: asci[i]*)?|exe|jobid):\s*(.*)")
 _TOTAL = re.compile(r"total_([A-Z]+(?:-IO)?)_(\w+):\s*(-?[\d.]+(?:e[+-]?\d+)?)")

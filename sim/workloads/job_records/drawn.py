@@ -8,10 +8,10 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from sim.config.files import find, read_mapping
-from sim.config.jobs import as_tuple
-from sim.config.model import Model, explain
-from sim.config.parts.provenance import Provenance
+from xc40io.config.files import find, read_mapping
+from xc40io.config.jobs import as_tuple
+from xc40io.config.model import Model, explain
+from xc40io.config.parts.provenance import Provenance
 
 Kind = TypeVar("Kind", bound=Model)
 

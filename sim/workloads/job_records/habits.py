@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from sim.config.jobs import as_tuple
-from sim.config.model import Model
-from sim.config.parts.provenance import Provenance
-from sim.engine.randomness import stream
-from sim.workloads.job_records.drawn import Drawn, load_drawn
-from sim.workloads.job_records.job_record import JobRecord, Layout
+from xc40io.config.jobs import as_tuple
+from xc40io.config.model import Model
+from xc40io.config.parts.provenance import Provenance
+from xc40io.engine.randomness import stream
+from xc40io.workloads.job_records.drawn import Drawn, load_drawn
+from xc40io.workloads.job_records.job_record import JobRecord, Layout
 
 
 class LayoutClass(Model):

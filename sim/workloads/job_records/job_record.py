@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from sim.config.jobs import Name
-from sim.config.model import Model
-from sim.config.units import Bytes, Count, Seconds, Size
-from sim.workloads.kernels.production import MOST_TIMES
+from xc40io.config.jobs import Name
+from xc40io.config.model import Model
+from xc40io.config.units import Bytes, Count, Seconds, Size
+from xc40io.workloads.kernels.production import MOST_TIMES
 
 Layout = Literal["rank", "job"]
 """Who shares a file: nobody, or all ranks."""

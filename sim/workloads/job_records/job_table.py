@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from sim.config.errors import InputError, shown
-from sim.config.files import check_is_file, check_may_open
-from sim.config.model import explain
-from sim.config.text.yaml_text import parse_yaml
-from sim.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
-from sim.workloads.job_records.job_record import JobRecord
+from xc40io.config.errors import InputError, shown
+from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.model import explain
+from xc40io.config.text.yaml_text import parse_yaml
+from xc40io.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
+from xc40io.workloads.job_records.job_record import JobRecord
 
 ALIASES = {
     "name": ("job", "jobid", "job_id", "id", "job_name"),

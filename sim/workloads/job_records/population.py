@@ -7,13 +7,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from sim.config.jobs import as_tuple
-from sim.config.model import Model
-from sim.config.parts.provenance import Provenance
-from sim.config.stream import PopulationRequest
-from sim.engine.randomness import stream
-from sim.workloads.job_records.drawn import Drawn, load_drawn
-from sim.workloads.job_records.job_record import JobRecord
+from xc40io.config.jobs import as_tuple
+from xc40io.config.model import Model
+from xc40io.config.parts.provenance import Provenance
+from xc40io.config.stream import PopulationRequest
+from xc40io.engine.randomness import stream
+from xc40io.workloads.job_records.drawn import Drawn, load_drawn
+from xc40io.workloads.job_records.job_record import JobRecord
 
 
 class TimeClass(Model):

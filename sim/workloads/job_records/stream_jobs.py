@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sim.config.asked_workload import Workload
-from sim.config.stream import StreamJob, StreamScenario
-from sim.config.striping import StripeRequest
-from sim.workloads.job_records.habits import completed, load_habits
-from sim.workloads.job_records.job_record import JobRecord
-from sim.workloads.job_records.job_table import read_job_table
-from sim.workloads.job_records.population import draw_population
-from topology.text import format_count
+from xc40io.config.asked_workload import Workload
+from xc40io.config.stream import StreamJob, StreamScenario
+from xc40io.config.striping import StripeRequest
+from xc40io.topology.text import format_count
+from xc40io.workloads.job_records.habits import completed, load_habits
+from xc40io.workloads.job_records.job_record import JobRecord
+from xc40io.workloads.job_records.job_table import read_job_table
+from xc40io.workloads.job_records.population import draw_population
 
 
 class RecordedJobs(NamedTuple):

@@ -11,9 +11,9 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from sim.config.errors import InputError, naming
-from sim.config.units import parse_bytes
-from sim.workloads.job_script.option_words import count, table, unknown_options, whole
+from xc40io.config.errors import InputError, naming
+from xc40io.config.units import parse_bytes
+from xc40io.workloads.job_script.option_words import count, table, unknown_options, whole
 
 _SBATCH = table(
     "sbatch",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim.config.errors import InputError, shown_path
-from sim.config.files import check_is_file, check_may_open
-from sim.config.machine import Machine
-from sim.workloads.job_script.script import JobScript, Told, read_job_script
+from xc40io.config.errors import InputError, shown_path
+from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.machine import Machine
+from xc40io.workloads.job_script.script import JobScript, Told, read_job_script
 
 SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".batch")
 """How the names of scripts end."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from sim.config.machine import Machine
-from sim.workloads.job_script.directives import Request
-from sim.workloads.job_script.option_words import Given, count, table, unknown_options, whole
+from xc40io.config.machine import Machine
+from xc40io.workloads.job_script.directives import Request
+from xc40io.workloads.job_script.option_words import Given, count, table, unknown_options, whole
 
 _APRUN = table(
     "aprun",

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sim.config.errors import InputError, naming
-from sim.config.striping import StripeRequest
-from sim.config.units import SHORT_SIZES
-from sim.workloads.job_script.option_words import Given, table, unknown_options
+from xc40io.config.errors import InputError, naming
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import SHORT_SIZES
+from xc40io.workloads.job_script.option_words import Given, table, unknown_options
 
 _SETSTRIPE = table(
     "lfs setstripe",

@@ -2,7 +2,7 @@
 
 A command is what stands between two of ``;``, ``&``, ``|``, brackets and ends of lines; where its
 input and output go is left out. Nothing is run, and nothing is expanded: that does
-:mod:`sim.workloads.job_script.shell`.
+:mod:`xc40io.workloads.job_script.shell`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sim.config.errors import InputError
+from xc40io.config.errors import InputError
 
 
 class Piece(NamedTuple):

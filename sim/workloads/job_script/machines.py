@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sim.config.machine import DEFAULT_MACHINE, Machine, shipped_machines
-from sim.workloads.job_script.directives import Request
+from xc40io.config.machine import DEFAULT_MACHINE, Machine, shipped_machines
+from xc40io.workloads.job_script.directives import Request
 
 _OF_FEATURE = {"knl": "cori-knl", "haswell": "cori-haswell"}
 """The machine whose nodes a script asks for by this constraint (``#SBATCH -C knl``)."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from sim.config.errors import InputError, shown
-from sim.config.units import MOST_COUNT, is_count
+from xc40io.config.errors import InputError, shown
+from xc40io.config.units import MOST_COUNT, is_count
 
 
 class Given(NamedTuple):

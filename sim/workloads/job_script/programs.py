@@ -12,11 +12,11 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.workloads.catalogue import KERNELS, WRITTEN, workload_of
-from sim.workloads.ior.command import Ior
-from sim.workloads.mdtest.command import Mdtest
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.workloads.catalogue import KERNELS, WRITTEN, workload_of
+from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.mdtest.command import Mdtest
 
 _WRITTEN = ("e3sm", "exerciser")
 """Kernels in Python that are called as the programs are whose I/O they do."""

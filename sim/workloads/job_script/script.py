@@ -1,6 +1,6 @@
 """A batch script as scenarios: what each of its launches does, on which machine, how wide, where.
 
-No shell is run: :mod:`sim.workloads.job_script.walk` reads the lines.
+No shell is run: :mod:`xc40io.workloads.job_script.walk` reads the lines.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sim.config.errors import InputError, shown
-from sim.config.job_form import LOOKED_AT
-from sim.config.machine import DEFAULT_MACHINE, Machine, load_machine
-from sim.config.scenario import Cores, Scenario, Target, with_hints_found
-from sim.config.striping import StripeRequest
-from sim.workloads.job_script.directives import Request
-from sim.workloads.job_script.launchers import LaunchLine, shape_of
-from sim.workloads.job_script.machines import guessed_machine, target_of
-from sim.workloads.job_script.option_words import whole
-from sim.workloads.job_script.programs import program_of
-from sim.workloads.job_script.shell import path_from
-from sim.workloads.job_script.walk import Started, Walk
+from xc40io.config.errors import InputError, shown
+from xc40io.config.job_form import LOOKED_AT
+from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine
+from xc40io.config.scenario import Cores, Scenario, Target, with_hints_found
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.job_script.directives import Request
+from xc40io.workloads.job_script.launchers import LaunchLine, shape_of
+from xc40io.workloads.job_script.machines import guessed_machine, target_of
+from xc40io.workloads.job_script.option_words import whole
+from xc40io.workloads.job_script.programs import program_of
+from xc40io.workloads.job_script.shell import path_from
+from xc40io.workloads.job_script.walk import Started, Walk
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from typing import Any
 
 from simpleeval import SimpleEval
 
-from sim.config.errors import InputError
-from sim.config.text.expressions import Grammar
-from sim.workloads.job_script.lexer import Piece, Word
+from xc40io.config.errors import InputError
+from xc40io.config.text.expressions import Grammar
+from xc40io.workloads.job_script.lexer import Piece, Word
 
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _PLAIN = re.compile(rf"\$\{{?({_NAME})\}}?")

@@ -6,8 +6,8 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from sim.config.machine import Machine
-from sim.config.parts.compute_nodes import LAUNCHER
+from xc40io.config.machine import Machine
+from xc40io.config.parts.compute_nodes import LAUNCHER
 
 
 def start_line(
@@ -36,7 +36,7 @@ def start_line(
 
     Examples
     --------
-    >>> from sim import load_machine
+    >>> from xc40io import load_machine
     >>> start_line(load_machine("theta"), 32, 16, ["./ior", "-w"], core_spec=4)
     'aprun -n 512 -N 16 -r 4 ./ior -w'
     >>> start_line(load_machine("cori-knl"), 32, 16, ["./ior", "-w"], core_spec=4)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim.config.errors import InputError, shown
-from sim.config.job_form import LOOKED_AT
-from sim.workloads.job_script.directives import Request
-from sim.workloads.job_script.launchers import LaunchLine, is_launcher, read_launch
-from sim.workloads.job_script.layouts import Layout, read_layout
-from sim.workloads.job_script.lexer import Command, Comment, Word, lexed
-from sim.workloads.job_script.programs import is_known, unwrapped
-from sim.workloads.job_script.shell import Shell, assigned, path_from
+from xc40io.config.errors import InputError, shown
+from xc40io.config.job_form import LOOKED_AT
+from xc40io.workloads.job_script.directives import Request
+from xc40io.workloads.job_script.launchers import LaunchLine, is_launcher, read_launch
+from xc40io.workloads.job_script.layouts import Layout, read_layout
+from xc40io.workloads.job_script.lexer import Command, Comment, Word, lexed
+from xc40io.workloads.job_script.programs import is_known, unwrapped
+from xc40io.workloads.job_script.shell import Shell, assigned, path_from
 
 _OPENERS = ("do", "then", "else", "{", "!")
 """Words before a command that are no part of it."""

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Bytes, Count, Seconds, Size, format_bytes
-from sim.engine.randomness import stream
-from sim.engine.types import Integers
-from sim.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
-from sim.libraries.adios_output import VARIABLE_ENTRY, Method, Posix, Variables, Writers
-from sim.mpi.stats import Timer
-from sim.plane.operations import Op
-from sim.workloads.job_results import Figure
-from sim.workloads.kernels.kernel import Kernel, KernelRun, Share, check_capacity
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Bytes, Count, Seconds, Size, format_bytes
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Integers
+from xc40io.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
+from xc40io.libraries.adios_output import VARIABLE_ENTRY, Method, Posix, Variables, Writers
+from xc40io.mpi.stats import Timer
+from xc40io.plane.operations import Op
+from xc40io.workloads.job_results import Figure
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Share, check_capacity
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 _MOST_HOPS = 2_000_000
 _WORD = 8  # the blocks are of doubles

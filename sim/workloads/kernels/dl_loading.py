@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.config.units import Count, Seconds, Size, format_bytes
-from sim.engine.randomness import stream
-from sim.engine.types import Integers
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
-from sim.storage.places import Storage
-from sim.workloads.job_results import Figure
-from sim.workloads.kernels.draws import Distribution, draw
-from sim.workloads.kernels.kernel import Kernel, KernelRun, Share
-from sim.workloads.kernels.samples import Loading, Order
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import Count, Seconds, Size, format_bytes
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Integers
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
+from xc40io.storage.places import Storage
+from xc40io.workloads.job_results import Figure
+from xc40io.workloads.kernels.draws import Distribution, draw
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Share
+from xc40io.workloads.kernels.samples import Loading, Order
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 _MOST_SAMPLES = 5_000_000
 _BEGIN, _END = range(2)  # marks

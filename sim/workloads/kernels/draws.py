@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy as np
 
-    from sim.engine.types import Floats
+    from xc40io.engine.types import Floats
 
 Distribution: TypeAlias = Literal["fixed", "uniform", "normal", "exponential", "lognormal"]
 DISTRIBUTIONS: tuple[str, ...] = get_args(Distribution)

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Count, Seconds
-from sim.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
-from sim.libraries.selections import Hyperslab
-from sim.plane.operations import Op
-from sim.workloads.kernels.kernel import Kernel, KernelRun, Natural, check_capacity
-from sim.workloads.kernels.shared_file import SharedFile
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Count, Seconds
+from xc40io.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
+from xc40io.libraries.selections import Hyperslab
+from xc40io.plane.operations import Op
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural, check_capacity
+from xc40io.workloads.kernels.shared_file import SharedFile
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 _FLOAT = 4  # bytes of an element
 _MOST_PIECES = 20_000_000

@@ -19,25 +19,25 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 import numpy as np
 from pydantic import BeforeValidator, Field, field_validator
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Bytes, Count, Size, format_bytes
-from sim.libraries.hdf5 import Hdf5File, Hdf5Properties
-from sim.libraries.hdf5_objects import Group
-from sim.libraries.hdf5_transfer import TransferProperties
-from sim.libraries.selections import Hyperslab, Memory, grid_positions
-from sim.mpi.hints import InForce, Switch
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.job_results import Figure
-from sim.workloads.kernels.kernel import Kernel, KernelRun, Natural
-from sim.workloads.kernels.shared_file import SharedFile, in_force_of
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Bytes, Count, Size, format_bytes
+from xc40io.libraries.hdf5 import Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_objects import Group
+from xc40io.libraries.hdf5_transfer import TransferProperties
+from xc40io.libraries.selections import Hyperslab, Memory, grid_positions
+from xc40io.mpi.hints import InForce, Switch
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.job_results import Figure
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural
+from xc40io.workloads.kernels.shared_file import SharedFile, in_force_of
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 _DOUBLE = 8  # bytes of an element of the first dataset
 _COMPOUND = 40  # of the second one: five integers and two doubles

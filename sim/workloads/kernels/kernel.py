@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.model import Model
-from sim.mpi.known_hints import Displays, read_displays
-from sim.workloads.workload import Workload
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.model import Model
+from xc40io.mpi.known_hints import Displays, read_displays
+from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
-    from sim.workloads.job import Job
+    from xc40io.workloads.job import Job
 
 Natural = Annotated[int, Field(ge=0)]
 """An option that is a whole number, 0 or more."""
@@ -32,7 +32,7 @@ class Kernel(Model, Workload):
     """The options of a kernel, and the kernel itself.
 
     A subclass describes each option as a pydantic field, ``Field(description=...)``, in the units
-    of :mod:`sim.config.units`; :data:`sim.workloads.catalogue.WRITTEN` names it.
+    of :mod:`xc40io.config.units`; :data:`xc40io.workloads.catalogue.WRITTEN` names it.
     """
 
     @property

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Count, Size
-from sim.engine.types import Integers
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.job_results import Figure
-from sim.workloads.kernels.kernel import Kernel, KernelRun
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Count, Size
+from xc40io.engine.types import Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.job_results import Figure
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 MOST_MESSAGES = 2**22
 """Messages of a run that memory holds at once."""

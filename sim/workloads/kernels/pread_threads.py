@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Size
-from sim.engine.types import Integers
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.kernels.kernel import Kernel, check_capacity
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Size
+from xc40io.engine.types import Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.kernels.kernel import Kernel, check_capacity
 
 if TYPE_CHECKING:
-    from sim.workloads.job import Job, Waiting
+    from xc40io.workloads.job import Job, Waiting
 
 _MOST_PROGRAMS = 2**22
 _OPEN, _READ, _CLOSE, _END = range(4)  # marks

@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Bytes, Count, Seconds, Size
-from sim.engine.types import Integers
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.kernels.kernel import Kernel, KernelRun, Natural
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Bytes, Count, Seconds, Size
+from xc40io.engine.types import Integers
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.machine.filesystem import FileSet
-    from sim.workloads.job import Job, Waiting
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.workloads.job import Job, Waiting
 
 LONGEST_CALL = 256 << 20
 """Bytes of a call that stands for several. A client asks for all pages of a call at once, so that

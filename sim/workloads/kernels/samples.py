@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sim.engine.randomness import stream
-from sim.engine.types import Indices, Integers
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch
-from sim.plane.operations import Op, mix_operations
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Indices, Integers
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op, mix_operations
 
 
 class Order:

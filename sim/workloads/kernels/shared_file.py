@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sim.mpi.communicator import Communicator
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import Hints, InForce, resolve
-from sim.mpi.stats import MpiRecord
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.hints import Hints, InForce, resolve
+from xc40io.mpi.stats import MpiRecord
 
 if TYPE_CHECKING:
-    from sim.machine.filesystem import FileSet
-    from sim.workloads.job import Job
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.workloads.job import Job
 
 
 def in_force_of(job: Job, name: str) -> InForce:

@@ -23,26 +23,26 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.units import Count, Seconds, Size, format_bytes
-from sim.engine.types import Integers
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Communicator
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.plane.programs import FAILED
-from sim.storage.places import LUSTRE, Storage
-from sim.workloads.job_results import Figure, Trouble
-from sim.workloads.kernels.kernel import Kernel, KernelRun
-from sim.workloads.kernels.shared_file import in_force_of, mpi_file
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.units import Count, Seconds, Size, format_bytes
+from xc40io.engine.types import Integers
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Communicator
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import FAILED
+from xc40io.storage.places import LUSTRE, Storage
+from xc40io.workloads.job_results import Figure, Trouble
+from xc40io.workloads.kernels.kernel import Kernel, KernelRun
+from xc40io.workloads.kernels.shared_file import in_force_of, mpi_file
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.machine.filesystem import FileSet
-    from sim.workloads.job import Job, Waiting
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.workloads.job import Job, Waiting
 
 _STAGERS = 4  # programs of a service node, so that reads and writes of stripes overlap
 _BEGIN, _END = range(2)  # marks

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.config.errors import InputError
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.config.striping import StripeRequest
-from sim.workloads.mdtest.parameters import OPTIONS, MdtestTest
-from sim.workloads.option_table import Rule, refuse, refuse_set, said
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.mdtest.parameters import OPTIONS, MdtestTest
+from xc40io.workloads.option_table import Rule, refuse, refuse_set, said
 
 _MOST_ITEMS = 4_000_000
 """Files and directories that one command makes: each takes some 700 bytes."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sim.config.asked_workload import Workload as AskedWorkload
-from sim.config.machine import Machine
-from sim.config.scenario import Scenario
-from sim.workloads.mdtest.checks import check, remarks
-from sim.workloads.mdtest.options import parse_arguments
-from sim.workloads.workload import Workload
+from xc40io.config.asked_workload import Workload as AskedWorkload
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.mdtest.checks import check, remarks
+from xc40io.workloads.mdtest.options import parse_arguments
+from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
     import simpy
 
-    from sim.workloads.job import Job
-    from sim.workloads.mdtest.outcome import MdtestOutcome
+    from xc40io.workloads.job import Job
+    from xc40io.workloads.mdtest.outcome import MdtestOutcome
 
 
 class Mdtest(Workload):
@@ -58,7 +58,7 @@ class Mdtest(Workload):
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
         """Do all iterations: the SimPy process of the job."""
-        from sim.workloads.mdtest.run import run
+        from xc40io.workloads.mdtest.run import run
 
         return run(self.command, job)
 

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sim.config.file_names import NamesOfTrees
-from sim.engine.randomness import stream
-from sim.engine.types import Integers
-from sim.machine.filesystem import FileSystem
-from sim.plane.batch import Batch
-from sim.plane.operations import Op, mix_operations
-from sim.workloads.job import Job
-from sim.workloads.mdtest.checks import striping_of
-from sim.workloads.mdtest.parameters import MdtestTest, Operation
+from xc40io.config.file_names import NamesOfTrees
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Integers
+from xc40io.machine.filesystem import FileSystem
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op, mix_operations
+from xc40io.workloads.job import Job
+from xc40io.workloads.mdtest.checks import striping_of
+from xc40io.workloads.mdtest.parameters import MdtestTest, Operation
 
 
 class Trees:

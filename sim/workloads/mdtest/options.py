@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sim.config.errors import InputError
-from sim.config.kept import kept
-from sim.workloads.mdtest.checks import checked
-from sim.workloads.mdtest.parameters import OPTIONS, MdtestTest
-from sim.workloads.option_table import CommandLine, changed, idle_note
-from sim.workloads.stonewall_file import read_status
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
+from xc40io.workloads.mdtest.checks import checked
+from xc40io.workloads.mdtest.parameters import OPTIONS, MdtestTest
+from xc40io.workloads.option_table import CommandLine, changed, idle_note
+from xc40io.workloads.stonewall_file import read_status
 
 _GRAMMAR = CommandLine("mdtest", OPTIONS)
 

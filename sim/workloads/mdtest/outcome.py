@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.config.kept import kept
-from sim.engine.types import Floats
-from sim.workloads.mdtest.options import MdtestCommand
-from sim.workloads.mdtest.parameters import Operation
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats
+from xc40io.workloads.mdtest.options import MdtestCommand
+from xc40io.workloads.mdtest.parameters import Operation
 
 
 @kept

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from sim.config.kept import kept
-from sim.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
+from xc40io.config.kept import kept
+from xc40io.workloads.option_table import NO_GPU, NO_POOLS, option, row, rows_of, size, text
 
 # fmt: off
 _OTHER_APIS = (

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.config.errors import InputError
-from sim.engine.types import Integers
-from sim.mpi.communicator import Collectives
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.job import Job, Waiting
-from sim.workloads.job_results import Figure, Row, stretch_of
-from sim.workloads.mdtest.names import (
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Integers
+from xc40io.mpi.communicator import Collectives
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.job import Job, Waiting
+from xc40io.workloads.job_results import Figure, Row, stretch_of
+from xc40io.workloads.mdtest.names import (
     OF_NAMES,
     Items,
     Names,
@@ -29,15 +29,15 @@ from sim.workloads.mdtest.names import (
     walk,
     walked_items,
 )
-from sim.workloads.mdtest.options import MdtestCommand
-from sim.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun, MdtestWall
-from sim.workloads.mdtest.parameters import (
+from xc40io.workloads.mdtest.options import MdtestCommand
+from xc40io.workloads.mdtest.outcome import MdtestOutcome, MdtestPhase, MdtestRun, MdtestWall
+from xc40io.workloads.mdtest.parameters import (
     DIRECTORY_OPERATIONS,
     FILE_OPERATIONS,
     MdtestTest,
     Operation,
 )
-from sim.workloads.settling import Settling
+from xc40io.workloads.settling import Settling
 
 _START, _END, _SYNCED = range(3)  # marks
 

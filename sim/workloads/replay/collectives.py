@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.engine.types import Integers
-from sim.workloads.trace import Trace, TraceBlock, TraceOp
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Integers
+from xc40io.workloads.trace import Trace, TraceBlock, TraceOp
 
 ALONE = -1
 """In place of the name of a collective call: what a rank does by itself."""

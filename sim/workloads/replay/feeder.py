@@ -12,15 +12,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
-from sim.mpi.stats import Timer
-from sim.plane.library_calls import ALONE, OWN
-from sim.plane.operations import Op, Operations, join_operations, make_operations, no_operations
-from sim.workloads.job import LAST_MARK, Job, Waiting
-from sim.workloads.replay.intake import Intake, Rows, Timing
-from sim.workloads.replay.outcome import NO_FILE, Call, Times, code_of
-from sim.workloads.replay.windows import Planner, ReplayFiles, Window
-from sim.workloads.trace import TraceOp
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.stats import Timer
+from xc40io.plane.library_calls import ALONE, OWN
+from xc40io.plane.operations import Op, Operations, join_operations, make_operations, no_operations
+from xc40io.workloads.job import LAST_MARK, Job, Waiting
+from xc40io.workloads.replay.intake import Intake, Rows, Timing
+from xc40io.workloads.replay.outcome import NO_FILE, Call, Times, code_of
+from xc40io.workloads.replay.windows import Planner, ReplayFiles, Window
+from xc40io.workloads.trace import TraceOp
 
 _KINDS = np.zeros(len(TraceOp), np.int64)  # operation of the data plane by that of the trace
 _CODES = np.zeros((2, len(TraceOp)), np.int64)  # call and part of it by API and operation

@@ -14,12 +14,12 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.errors import InputError
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.mpi.accesses import Accesses, runs_of
-from sim.workloads.replay.collectives import ALONE, FIRST_BARRIER, Calls
-from sim.workloads.trace import RowBefore, Trace, TraceBlock, TraceOp, join_blocks, take_rows
+from xc40io.config.errors import InputError
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.accesses import Accesses, runs_of
+from xc40io.workloads.replay.collectives import ALONE, FIRST_BARRIER, Calls
+from xc40io.workloads.trace import RowBefore, Trace, TraceBlock, TraceOp, join_blocks, take_rows
 
 Rows = npt.NDArray[Any]
 

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_validator
 
-from sim.config.errors import InputError
-from sim.config.files import check_may_open
-from sim.config.machine import Machine
-from sim.workloads.darshan.facts import STRIPING, check_no_facts, facts_of
-from sim.workloads.darshan.reconstruction import trace_of_log
-from sim.workloads.kernels.kernel import Kernel
-from sim.workloads.replay.intake import Intake, take_in
-from sim.workloads.replay.side_table import read_side_table
-from sim.workloads.trace import Trace
+from xc40io.config.errors import InputError
+from xc40io.config.files import check_may_open
+from xc40io.config.machine import Machine
+from xc40io.workloads.darshan.facts import STRIPING, check_no_facts, facts_of
+from xc40io.workloads.darshan.reconstruction import trace_of_log
+from xc40io.workloads.kernels.kernel import Kernel
+from xc40io.workloads.replay.intake import Intake, take_in
+from xc40io.workloads.replay.side_table import read_side_table
+from xc40io.workloads.trace import Trace
 
 if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
     import simpy
 
-    from sim.config.scenario import Scenario
-    from sim.workloads.job import Job
-    from sim.workloads.replay.outcome import ReplayOutcome
+    from xc40io.config.scenario import Scenario
+    from xc40io.workloads.job import Job
+    from xc40io.workloads.replay.outcome import ReplayOutcome
 
 
 def open_trace(
@@ -41,7 +41,7 @@ def open_trace(
     path
         Of the file.
     files
-        A side table of a table, YAML: :mod:`sim.workloads.replay.side_table`.
+        A side table of a table, YAML: :mod:`xc40io.workloads.replay.side_table`.
     progress
         Told while a table is read how many bytes have been, and of how many.
     recorded
@@ -68,7 +68,7 @@ def open_trace(
             ".parquet) or a Darshan log (.darshan)"
         )
     check_no_facts(recorded, path)
-    from sim.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
+    from xc40io.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
 
     return TableTrace(path, None if files is None else read_side_table(files), progress)
 
@@ -184,7 +184,7 @@ class Replay(Kernel):
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, ReplayOutcome]:
         """Replay the trace, add a row for each kind of call; return the ranks' seconds by file."""
-        from sim.workloads.replay.run import replay
+        from xc40io.workloads.replay.run import replay
 
         intake = self.taken_in()
         self._intake = None

@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.kept import kept
-from sim.engine.types import Floats, Integers
-from sim.mpi.stats import AccessCounts
-from sim.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX, Totals
-from sim.workloads.trace import TraceFile, TraceOp
+from xc40io.config.kept import kept
+from xc40io.engine.types import Floats, Integers
+from xc40io.mpi.stats import AccessCounts
+from xc40io.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX, Totals
+from xc40io.workloads.trace import TraceFile, TraceOp
 
 PARTS = 16
-"""Parts of a call that are told apart: the parts of :class:`~sim.mpi.stats.Timer`."""
+"""Parts of a call that are told apart: the parts of :class:`~xc40io.mpi.stats.Timer`."""
 
 
 class Call(IntEnum):

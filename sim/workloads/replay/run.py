@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import simpy
 
-from sim.engine.types import Floats
-from sim.mpi.stats import MpiRecord
-from sim.plane.operations import TIMERS
-from sim.workloads.job import Job
-from sim.workloads.job_results import Figure, Row, stretch_of
-from sim.workloads.replay.feeder import Feeder
-from sim.workloads.replay.intake import INDEPENDENT, Intake, Timing
-from sim.workloads.replay.outcome import MPI_CALLS, Call, ReplayOutcome, counted
-from sim.workloads.replay.windows import OpenFile, ReplayFiles
-from sim.workloads.trace import TraceOp
+from xc40io.engine.types import Floats
+from xc40io.mpi.stats import MpiRecord
+from xc40io.plane.operations import TIMERS
+from xc40io.workloads.job import Job
+from xc40io.workloads.job_results import Figure, Row, stretch_of
+from xc40io.workloads.replay.feeder import Feeder
+from xc40io.workloads.replay.intake import INDEPENDENT, Intake, Timing
+from xc40io.workloads.replay.outcome import MPI_CALLS, Call, ReplayOutcome, counted
+from xc40io.workloads.replay.windows import OpenFile, ReplayFiles
+from xc40io.workloads.trace import TraceOp
 
 _RECORDS = 32
 """Files of which MPI-IO's own report is kept, those that move most."""

@@ -10,12 +10,12 @@ import numpy as np
 import yaml
 from pydantic import Field, ValidationError
 
-from sim.config.errors import InputError
-from sim.config.files import read_mapping
-from sim.config.model import Model, explain
-from sim.config.striping import StripeRequest
-from sim.config.units import Bytes, Count
-from sim.workloads.trace import Trace, TraceFile
+from xc40io.config.errors import InputError
+from xc40io.config.files import read_mapping
+from xc40io.config.model import Model, explain
+from xc40io.config.striping import StripeRequest
+from xc40io.config.units import Bytes, Count
+from xc40io.workloads.trace import Trace, TraceFile
 
 _Rank = Annotated[int, Field(ge=0)]
 _Described = TypeVar("_Described", bound=Model)
@@ -35,7 +35,7 @@ class AboutFile(Model):
     )
 
     def fields(self) -> dict[str, Any]:
-        """Return the fields of a :class:`~sim.workloads.trace.TraceFile` that it settles."""
+        """Return the fields of a :class:`~xc40io.workloads.trace.TraceFile` that it settles."""
         found: dict[str, Any] = {
             "striping": StripeRequest(
                 count=self.stripe_count, size=self.stripe_size, offset=self.stripe_offset

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sim.engine.types import Integers
-from sim.workloads.replay.collectives import ALONE
-from sim.workloads.replay.intake import COLLECTIVE, Totals, longer
-from sim.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, take_rows
+from xc40io.engine.types import Integers
+from xc40io.workloads.replay.collectives import ALONE
+from xc40io.workloads.replay.intake import COLLECTIVE, Totals, longer
+from xc40io.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, take_rows
 
 SIZE_BINS = (100, 1000, 10**4, 10**5, 10**6, 4 * 10**6, 10**7, 10**8, 10**9)
 """Sizes up to which calls are counted together, in bytes: the bins of Darshan."""

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from sim.config.errors import InputError, nearest
-from sim.config.files import check_is_file
-from sim.engine.types import Floats, Integers
-from sim.workloads.replay.side_table import SideTable
-from sim.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, make_block
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.files import check_is_file
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.replay.side_table import SideTable
+from xc40io.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, make_block
 
 MOST_RANKS = 1 << 24
 """Ranks of a trace are numbered below this."""

@@ -12,23 +12,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sim.config.job_form import HINTS
-from sim.config.striping import StripeRequest
-from sim.engine.types import Integers
-from sim.machine.filesystem import FileSet
-from sim.machine.plane import Plane
-from sim.mpi.accesses import Accesses
-from sim.mpi.communicator import Collectives, Communicator
-from sim.mpi.file import MpiFile
-from sim.mpi.hints import InForce, resolve
-from sim.mpi.rounds import meet
-from sim.mpi.stats import Timer
-from sim.plane.batch import Batch, Transfers, most_at_once, refer_from
-from sim.plane.operations import join_operations, no_operations
-from sim.workloads.job import Job
-from sim.workloads.replay.intake import Intake
-from sim.workloads.replay.outcome import Call, code_of
-from sim.workloads.trace import TraceFile, TraceOp
+from xc40io.config.job_form import HINTS
+from xc40io.config.striping import StripeRequest
+from xc40io.engine.types import Integers
+from xc40io.machine.filesystem import FileSet
+from xc40io.machine.plane import Plane
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.communicator import Collectives, Communicator
+from xc40io.mpi.file import MpiFile
+from xc40io.mpi.hints import InForce, resolve
+from xc40io.mpi.rounds import meet
+from xc40io.mpi.stats import Timer
+from xc40io.plane.batch import Batch, Transfers, most_at_once, refer_from
+from xc40io.plane.operations import join_operations, no_operations
+from xc40io.workloads.job import Job
+from xc40io.workloads.replay.intake import Intake
+from xc40io.workloads.replay.outcome import Call, code_of
+from xc40io.workloads.trace import TraceFile, TraceOp
 
 
 class OpenFile(NamedTuple):

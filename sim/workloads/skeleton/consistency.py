@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
-from sim.config.errors import InputError, nearest
-from sim.config.text.expressions import ARITHMETIC, Expression
-from sim.workloads.kernels.draws import DISTRIBUTIONS
-from sim.workloads.skeleton.skeleton_file import (
+from xc40io.config.errors import InputError, nearest
+from xc40io.config.text.expressions import ARITHMETIC, Expression
+from xc40io.workloads.kernels.draws import DISTRIBUTIONS
+from xc40io.workloads.skeleton.skeleton_file import (
     BUILTIN,
     PATTERNS,
     Draw,

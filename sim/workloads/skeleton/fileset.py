@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.errors import InputError, naming
-from sim.config.striping import StripeRequest
-from sim.mpi.accesses import Accesses, runs_of
-from sim.plane.operations import Op
-from sim.workloads.job import Job
-from sim.workloads.listing import add_reading
-from sim.workloads.skeleton.patterns import Places, Sharing, place
-from sim.workloads.skeleton.scope import Scope
-from sim.workloads.skeleton.skeleton_file import Files, Listing, Move, OnFile, Open, Phase
+from xc40io.config.errors import InputError, naming
+from xc40io.config.striping import StripeRequest
+from xc40io.mpi.accesses import Accesses, runs_of
+from xc40io.plane.operations import Op
+from xc40io.workloads.job import Job
+from xc40io.workloads.listing import add_reading
+from xc40io.workloads.skeleton.patterns import Places, Sharing, place
+from xc40io.workloads.skeleton.scope import Scope
+from xc40io.workloads.skeleton.skeleton_file import Files, Listing, Move, OnFile, Open, Phase
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from sim.engine.types import Integers
-    from sim.machine.filesystem import FileSet
-    from sim.plane.batch import Batch
+    from xc40io.engine.types import Integers
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.plane.batch import Batch
 
 _MOST_FILES = 5_000_000
 _MOST_STATS = 5_000_000

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
-from sim.libraries.hdf5_objects import Group
-from sim.libraries.selections import Hyperslab
-from sim.workloads.skeleton.mpi_files import MpiFiles
-from sim.workloads.skeleton.patterns import Places
-from sim.workloads.skeleton.skeleton_file import MakeDataset, MakeGroup, Move, Phase
+from xc40io.config.errors import InputError
+from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_objects import Group
+from xc40io.libraries.selections import Hyperslab
+from xc40io.workloads.skeleton.mpi_files import MpiFiles
+from xc40io.workloads.skeleton.patterns import Places
+from xc40io.workloads.skeleton.skeleton_file import MakeDataset, MakeGroup, Move, Phase
 
 if TYPE_CHECKING:
-    from sim.engine.types import Integers
-    from sim.machine.filesystem import FileSet
-    from sim.plane.batch import Batch
+    from xc40io.engine.types import Integers
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.plane.batch import Batch
 
 
 class Hdf5Files(MpiFiles):

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationError, create_model
 
-from sim.config.errors import InputError, naming
-from sim.config.files import read_mapping
-from sim.config.machine import Machine
-from sim.config.model import Model, explain
-from sim.config.units import Bytes, Count, Rate, Seconds
-from sim.workloads.kernels.kernel import Kernel, Natural, check_capacity
-from sim.workloads.skeleton.consistency import check
-from sim.workloads.skeleton.scope import Scope, walk
-from sim.workloads.skeleton.skeleton_file import Move, Parameter, Preset, Skeleton, word
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import read_mapping
+from xc40io.config.machine import Machine
+from xc40io.config.model import Model, explain
+from xc40io.config.units import Bytes, Count, Rate, Seconds
+from xc40io.workloads.kernels.kernel import Kernel, Natural, check_capacity
+from xc40io.workloads.skeleton.consistency import check
+from xc40io.workloads.skeleton.scope import Scope, walk
+from xc40io.workloads.skeleton.skeleton_file import Move, Parameter, Preset, Skeleton, word
 
 if TYPE_CHECKING:
-    from sim.config.scenario import Scenario
-    from sim.engine.types import Integers
-    from sim.workloads.job import Job, Waiting
+    from xc40io.config.scenario import Scenario
+    from xc40io.engine.types import Integers
+    from xc40io.workloads.job import Job, Waiting
 
 
 class SkeletonKernel(Kernel):
@@ -75,7 +75,7 @@ class SkeletonKernel(Kernel):
 
     def run(self, job: Job) -> Waiting:
         """Do everything, and leave the rows of the table."""
-        from sim.workloads.skeleton.run import SkeletonRun
+        from xc40io.workloads.skeleton.run import SkeletonRun
 
         _, node = np.unique(job.world.node, return_inverse=True)
         scope = self.scope(node, job.seed)

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.mpi.accesses import Accesses
-from sim.mpi.hints import InForce, resolve
-from sim.mpi.stats import AccessCounts, MpiRecord
-from sim.plane.operations import Op
-from sim.workloads.kernels.shared_file import mpi_file
-from sim.workloads.skeleton.fileset import FileGroups
-from sim.workloads.skeleton.patterns import Places
-from sim.workloads.skeleton.skeleton_file import Move, Open, Phase
+from xc40io.config.errors import InputError
+from xc40io.mpi.accesses import Accesses
+from xc40io.mpi.hints import InForce, resolve
+from xc40io.mpi.stats import AccessCounts, MpiRecord
+from xc40io.plane.operations import Op
+from xc40io.workloads.kernels.shared_file import mpi_file
+from xc40io.workloads.skeleton.fileset import FileGroups
+from xc40io.workloads.skeleton.patterns import Places
+from xc40io.workloads.skeleton.skeleton_file import Move, Open, Phase
 
 if TYPE_CHECKING:
-    from sim.config.striping import StripeRequest
-    from sim.engine.types import Floats, Integers
-    from sim.machine.filesystem import FileSet
-    from sim.mpi.communicator import Communicator
-    from sim.plane.batch import Batch
+    from xc40io.config.striping import StripeRequest
+    from xc40io.engine.types import Floats, Integers
+    from xc40io.machine.filesystem import FileSet
+    from xc40io.mpi.communicator import Communicator
+    from xc40io.plane.batch import Batch
 
 _MOST_FILES = 1024
 _MOST_CALLS = 20_000

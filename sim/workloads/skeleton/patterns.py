@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError
-from sim.engine.types import Integers
+from xc40io.config.errors import InputError
+from xc40io.engine.types import Integers
 
 _MOST_PIECES = 20_000_000
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sim.config.errors import InputError, naming
-from sim.mpi.communicator import Collectives
-from sim.plane.operations import Op
-from sim.workloads.job import LAST_MARK, Job, Waiting
-from sim.workloads.skeleton.fileset import FileGroups, PosixFiles
-from sim.workloads.skeleton.hdf5_files import Hdf5Files
-from sim.workloads.skeleton.mpi_files import MpiFiles
-from sim.workloads.skeleton.scope import Scope, Step, walk
-from sim.workloads.skeleton.skeleton_file import Compute, Files, Share, Skeleton
+from xc40io.config.errors import InputError, naming
+from xc40io.mpi.communicator import Collectives
+from xc40io.plane.operations import Op
+from xc40io.workloads.job import LAST_MARK, Job, Waiting
+from xc40io.workloads.skeleton.fileset import FileGroups, PosixFiles
+from xc40io.workloads.skeleton.hdf5_files import Hdf5Files
+from xc40io.workloads.skeleton.mpi_files import MpiFiles
+from xc40io.workloads.skeleton.scope import Scope, Step, walk
+from xc40io.workloads.skeleton.skeleton_file import Compute, Files, Share, Skeleton
 
 _KINDS: dict[str, type[FileGroups]] = {"posix": PosixFiles, "mpiio": MpiFiles, "hdf5": Hdf5Files}
 _MOST_ROWS = 400

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sim.config.errors import InputError, naming
-from sim.config.text.arithmetic import Arithmetic
-from sim.engine.randomness import stream
-from sim.engine.types import Floats, Integers
-from sim.workloads.kernels.draws import draw
-from sim.workloads.skeleton.skeleton_file import Draw, Phase, Skeleton
+from xc40io.config.errors import InputError, naming
+from xc40io.config.text.arithmetic import Arithmetic
+from xc40io.engine.randomness import stream
+from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.kernels.draws import draw
+from xc40io.workloads.skeleton.skeleton_file import Draw, Phase, Skeleton
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from sim.config.text.expressions import Expression
+    from xc40io.config.text.expressions import Expression
 
 
 _MOST = 2**62

@@ -20,17 +20,17 @@ from pydantic import (
     model_validator,
 )
 
-from sim.config.errors import InputError
-from sim.config.model import Model
-from sim.config.text.expressions import ARITHMETIC, Expression, literal
-from sim.config.units import parse_bytes, parse_seconds
+from xc40io.config.errors import InputError
+from xc40io.config.model import Model
+from xc40io.config.text.expressions import ARITHMETIC, Expression, literal
+from xc40io.config.units import parse_bytes, parse_seconds
 
 BUILTIN = ("rank", "ranks", "node", "nodes", "ppn", "local")
 """Names that every expression may use; ``rank``, ``node`` and ``local`` (a rank's number on its
 node) are arrays over the ranks."""
 
 PATTERNS = ("contiguous", "own", "strided", "boxes", "random")
-"""Where pieces are: see :mod:`sim.workloads.skeleton.patterns`."""
+"""Where pieces are: see :mod:`xc40io.workloads.skeleton.patterns`."""
 
 Unit: TypeAlias = Literal["size", "time", "rate", "count", "integer", "number", "switch", "choice"]
 

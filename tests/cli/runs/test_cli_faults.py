@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 IOR = ("-w", "-F", "-b", "64k", "-t", "64k")
 PAUSED = "MDS 0 paused from 0 s to 1 s"

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.workloads.h5bench.configuration import read_configuration
+from xc40io.config.errors import InputError
+from xc40io.workloads.h5bench.configuration import read_configuration
 
 WRITE = {
     "MEM_PATTERN": "CONTIG",

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from sim.cli.app import cli
-from sim.results.progress import ProgressBar
-from sim.workloads.io500.outcome import PHASES
+from xc40io.cli.app import cli
+from xc40io.results.progress import ProgressBar
+from xc40io.workloads.io500.outcome import PHASES
 
 CONFIG = """\
 [debug]

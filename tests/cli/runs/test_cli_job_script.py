@@ -9,7 +9,7 @@ import yaml
 from click.testing import CliRunner, Result
 from documents import ROOT, blocks
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 SCRIPT = """\
 #!/bin/bash

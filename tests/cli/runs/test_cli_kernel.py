@@ -9,7 +9,7 @@ import sys
 import pytest
 import yaml
 
-from sim.workloads.catalogue import KERNELS, WRITTEN
+from xc40io.workloads.catalogue import KERNELS, WRITTEN
 
 HEAVY = {"h5py", "matplotlib", "networkx", "numba", "pandas", "pyarrow", "scipy", "simpy"}
 JOB = ("--nodes", "2", "--ppn", "2")
@@ -45,7 +45,7 @@ def test_help_of_a_kernel_tells_its_options_with_units(xc40io):
 def test_help_comes_at_once(words):
     """It waits for none of the packages that take longest to import."""
     code = (
-        f"from sim.cli import main; import sys; sys.argv[1:] = {words!r}\n"
+        f"from xc40io.cli import main; import sys; sys.argv[1:] = {words!r}\n"
         "try: main()\n"
         f"finally: print(sorted(sys.modules.keys() & {HEAVY!r}))"
     )
@@ -56,9 +56,9 @@ def test_help_comes_at_once(words):
 @pytest.mark.parametrize("name", sorted(WRITTEN))
 def test_help_of_a_kernel_needs_no_compiler_and_no_machine(name):
     code = (
-        "import sys; from click.testing import CliRunner; from sim.cli.app import cli\n"
+        "import sys; from click.testing import CliRunner; from xc40io.cli.app import cli\n"
         f"CliRunner().invoke(cli, ['kernel', '{name}', '--help'])\n"
-        "sys.exit(bool({'numba', 'simpy', 'networkx', 'sim.machine'} & set(sys.modules)))"
+        "sys.exit(bool({'numba', 'simpy', 'networkx', 'xc40io.machine'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

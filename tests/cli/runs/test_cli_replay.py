@@ -206,7 +206,7 @@ def test_the_same_replay_gives_the_same_figures(xc40io, many_files):
     ],
 )
 def test_what_cannot_be_is_refused(xc40io, many_files, words, says):
-    from sim.config.errors import InputError
+    from xc40io.config.errors import InputError
 
     done = xc40io("replay", many_files, *words)
     assert done.exit_code != 0

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from sim.config.files import shipped
+from xc40io.config.files import shipped
 
 SCENARIO = """\
 machine: theta

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 from logged_jobs import all_together, file_per_process
 
-from sim.cli.runs.kernels import kernel
+from xc40io.cli.runs.kernels import kernel
 
 Run = Callable[..., Result]
 

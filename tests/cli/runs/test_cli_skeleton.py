@@ -91,10 +91,10 @@ def test_a_file_that_is_not_there(xc40io):
 
 def test_help_of_a_skeleton_needs_no_compiler():
     code = (
-        "import sys; from click.testing import CliRunner; from sim.cli.app import cli\n"
+        "import sys; from click.testing import CliRunner; from xc40io.cli.app import cli\n"
         "result = CliRunner().invoke(cli, ['kernel', 'vpic-io', '--help'])\n"
         "assert '--particles' in result.output\n"
-        "sys.exit(bool({'numba', 'networkx', 'simpy', 'sim.machine'} & set(sys.modules)))"
+        "sys.exit(bool({'numba', 'networkx', 'simpy', 'xc40io.machine'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 SMALL = ("--nodes", "2", "--ppn", "2")
 OWN_FILES = ("-a", "POSIX", "-F", "-w", "-e", "-b", "8m", "-t", "1m")

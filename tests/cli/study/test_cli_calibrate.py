@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from sim.config.files import shipped
-from sim.config.machine import load_machine
+from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
 
 Run = Callable[..., Result]
 
@@ -54,8 +54,8 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     claims = CLAIMS.format(machine=machine)
     (tmp_path / "claims" / "own.yaml").write_text(claims, encoding="utf-8")
     (tmp_path / "free.yaml").write_text(FREE.format(machine=machine), encoding="utf-8")
-    monkeypatch.setattr("validation.claim.FOLDER", tmp_path)
-    monkeypatch.setattr("sim.studies.store.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("xc40io.validation.claim.FOLDER", tmp_path)
+    monkeypatch.setattr("xc40io.studies.store.cache_folder", lambda: tmp_path / "cache")
     return tmp_path
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
-from sim.studies import store
+from xc40io.cli.app import cli
+from xc40io.studies import store
 
 WORDS = "-a POSIX -F -w -e -b 16m -t 4m"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sim.config.files import shipped
+from xc40io.config.files import shipped
 
 CLAIM: dict[str, Any] = {
     "id": "ours",

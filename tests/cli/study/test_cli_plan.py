@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 MIX = """
 title: Two jobs
@@ -108,7 +108,7 @@ def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], 
 def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     words = ("mine.yaml", "--store", "store", "--over", "lustre.osts=14:560:14", "--repeat", "4")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from sim.cli import main; main()", "plan", *words],
+        [sys.executable, "-c", "from xc40io.cli import main; main()", "plan", *words],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         cwd=tmp_path,
         stderr=subprocess.PIPE,

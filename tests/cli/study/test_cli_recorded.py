@@ -7,7 +7,7 @@ import json
 import pytest
 from darshan_logs import posix_writes, write_log
 
-from sim.config.scenario import Scenario
+from xc40io.config.scenario import Scenario
 
 MIB = 2**20
 FACTS = ("ppn=2", "striping.count=2", "ost.1.rate=300 MB/s", "hints=*:cb_nodes=1")
@@ -26,7 +26,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_a_log_is_explained_as_it_is_known_to_have_run(xc40io, log, monkeypatch):
     asked: list[Scenario] = []
     monkeypatch.setattr(
-        "sim.studies.explain.explanation.explain", lambda one, **_: asked.append(one)
+        "xc40io.studies.explain.explanation.explain", lambda one, **_: asked.append(one)
     )
     done = xc40io("explain", log, *TOLD)  # what it says of them is not asked here
     (scenario,) = asked

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 IOR = ("--", "-a", "POSIX", "-w", "-r", "-b", "2m", "-t", "1m")
 
@@ -99,7 +99,7 @@ def test_a_scenario_says_itself_what_describes_the_job() -> None:
 def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     axes = ("--over", "ppn=1:60", "--over", "ior.b=1m..64m", "--store", "store")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from sim.cli import main; main()", "sweep", *axes, *IOR],
+        [sys.executable, "-c", "from xc40io.cli import main; main()", "sweep", *axes, *IOR],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         cwd=tmp_path,
         stderr=subprocess.PIPE,

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from darshan_logs import posix_writes, write_log
 
-from sim.cli.app import cli
+from xc40io.cli.app import cli
 
 JOB = ("--nodes", "1", "--ppn", "2", "--jobs", "1", "--store", "store")
 IOR = ("--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "4m")
@@ -117,7 +117,15 @@ def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], 
 def test_an_interrupt_prints_the_best_so_far(tmp_path: Path) -> None:
     asked = ("--budget", "900", "--allow", "all", "--jobs", "1", "--store", "store")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from sim.cli import main; main()", "tune", *asked, *JOB[:4], *IOR],
+        [
+            sys.executable,
+            "-c",
+            "from xc40io.cli import main; main()",
+            "tune",
+            *asked,
+            *JOB[:4],
+            *IOR,
+        ],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         cwd=tmp_path,
         stdout=subprocess.PIPE,

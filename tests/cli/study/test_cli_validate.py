@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.cli.study import validate
-from sim.config.scenario import Scenario
-from validation.claim import Claim
-from validation.figures import gallery
-from validation.figures.chart import Chart
+from xc40io.cli.study import validate
+from xc40io.config.scenario import Scenario
+from xc40io.validation.claim import Claim
+from xc40io.validation.figures import gallery
+from xc40io.validation.figures.chart import Chart
 
 RUN = {"machine": "theta", "nodes": 1, "ppn": 1, "workload": {"ior": "-a POSIX -w -b 1m -t 1m"}}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.parts.machine_changes import nearest_count
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.machine_changes import nearest_count
 
 
 @pytest.mark.parametrize(

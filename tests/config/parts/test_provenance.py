@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from refusals import refusal
 
-from sim.config.files import shipped
-from sim.config.machine import Machine, load_machine, read_machine
-from sim.config.parts.provenance import file_of_value
+from xc40io.config.files import shipped
+from xc40io.config.machine import Machine, load_machine, read_machine
+from xc40io.config.parts.provenance import file_of_value
 
 OWN = {"name": "mine", "title": "Mine", "description": "Theta with other OSTs."}
 OTHER = {"value": 28, "source": "our handbook", "firm": "verified"}

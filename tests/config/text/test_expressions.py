@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simpleeval import SimpleEval
 
-from sim.config.errors import InputError
-from sim.config.text.arithmetic import Arithmetic
-from sim.config.text.expressions import ARITHMETIC, Grammar, literal
+from xc40io.config.errors import InputError
+from xc40io.config.text.arithmetic import Arithmetic
+from xc40io.config.text.expressions import ARITHMETIC, Grammar, literal
 
 
 def value(text: str, **names: object):

@@ -7,8 +7,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.text.yaml_text import parse_value, parse_yaml
+from xc40io.config.errors import InputError
+from xc40io.config.text.yaml_text import parse_value, parse_yaml
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 DATA = st.recursive(

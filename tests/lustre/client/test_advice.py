@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from small_plane import RPC, SmallPlane, Step
 
-from sim.lustre.locks import MODE_GROUP, MODE_PW
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.lustre.locks import MODE_GROUP, MODE_PW
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 GROUP = 7
 

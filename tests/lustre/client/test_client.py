@@ -13,8 +13,8 @@ from plans import Plan, plans
 from reference_client import SIMPLE, Clients, File, RpcStart
 from small_plane import OSTS, PAGE, RPC, Program, SmallPlane, Step
 
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 some = settings(max_examples=60, derandomize=True)
 """The same examples every time: one in some thousand has two ranks of a node at the same instant,

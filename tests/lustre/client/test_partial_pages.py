@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import PAGE, RPC, SmallPlane, Step
 
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 HALF = PAGE // 2
 

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, PAGE, RPC, SmallPlane, Step
 
-from sim.lustre.client.readahead import granted
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
+from xc40io.lustre.client.readahead import granted
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 
 MIB = 1 << 20
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from small_plane import RPC, SmallPlane, Step
 
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 PARTS = 96
 

@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import sim
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.parts.recovery import load_recovery
-from sim.config.scenario import Scenario
-from sim.engine.page import PAGE
-from sim.plane.causes import Cause
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.results.run_json import simulator_document
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
+import xc40io
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.scenario import Scenario
+from xc40io.engine.page import PAGE
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.results.run_json import simulator_document
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 SHARED = "-w -e -b 1m -t 256k -s 16"
 """Two writers that take each other's locks all the time."""
@@ -84,7 +84,7 @@ def test_dirty_data_of_an_evicted_node_is_lost_and_counted(tmp_path: Path) -> No
     assert document["faults"][0]["lost"] == record.lost
     assert document["troubles"][0]["bytes"] == record.lost
     result.save(tmp_path / "kept.xc40io")
-    assert sim.load(tmp_path / "kept.xc40io").faults == result.faults
+    assert xc40io.load(tmp_path / "kept.xc40io").faults == result.faults
     check_at_rest(result)
 
 

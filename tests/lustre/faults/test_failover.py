@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.parts.recovery import load_recovery
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 MOVED = 16 * (8 << 20)
 WRITE, BOTH = "-w -F -B -b 8m -t 8m", "-w -r -F -B -b 8m -t 8m"

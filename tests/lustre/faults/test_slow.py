@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 
 def written(slow: dict[str, float], **more: Any) -> Result:

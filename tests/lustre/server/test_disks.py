@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from sim.lustre.server.disks import first_of, slowest_of
-from sim.plane.counters import Stat
-from sim.plane.operations import Op
-from sim.plane.stations import StationKind
+from xc40io.lustre.server.disks import first_of, slowest_of
+from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
+from xc40io.plane.stations import StationKind
 
 MOVE = 0.010
 CHUNK = RPC // 8

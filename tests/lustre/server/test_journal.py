@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.engine.types import Table, make_table
-from sim.lustre.server.journal import JOURNAL, NEVER, commit_periodically, committed_at
+from xc40io.engine.types import Table, make_table
+from xc40io.lustre.server.journal import JOURNAL, NEVER, commit_periodically, committed_at
 
 COMMIT = 8.0
 """Seconds of a commit. All times are whole seconds: sums are exact."""

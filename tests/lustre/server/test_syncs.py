@@ -10,11 +10,11 @@ from plans import Plan, plans
 from pools import rows_in_use
 from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
-from sim.lustre.server.journal import is_committed, note_write, object_committed
-from sim.lustre.server.syncs import pass_mutex, take_mutex
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
-from sim.plane.registry import LOCK_EVENT, REQUEST_EVENT
+from xc40io.lustre.server.journal import is_committed, note_write, object_committed
+from xc40io.lustre.server.syncs import pass_mutex, take_mutex
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
+from xc40io.plane.registry import LOCK_EVENT, REQUEST_EVENT
 
 COMMIT = 0.5
 """Seconds of a commit: nothing else in these runs takes as long."""

@@ -11,10 +11,10 @@ from dataclasses import replace
 from html_outline import Outline
 from recorded_runs import recorded
 
-from sim.config.jobs import JobsScenario
-from sim.results.animation.document import animation_html
-from sim.run.jobs import simulate_jobs
-from sim.telling.sheet import PALETTE
+from xc40io.config.jobs import JobsScenario
+from xc40io.results.animation.document import animation_html
+from xc40io.run.jobs import simulate_jobs
+from xc40io.telling.sheet import PALETTE
 
 SCORE = re.compile(r'<script type="application/json" id="score">(.*?)</script>', re.DOTALL)
 PLAYER = re.compile(r"<script>(.*?)</script>", re.DOTALL)

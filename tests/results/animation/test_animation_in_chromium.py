@@ -12,9 +12,9 @@ from chromium import Browser, chromium
 from page_checks import beyond_the_window, cut_off, faint, pictures
 from recorded_runs import recorded
 
-from sim.results.animation.document import write_animation
-from sim.results.animation.score import score_of
-from sim.results.pictures.scene import scene_of
+from xc40io.results.animation.document import write_animation
+from xc40io.results.animation.score import score_of
+from xc40io.results.pictures.scene import scene_of
 
 pytestmark = pytest.mark.skipif(
     chromium() is None,

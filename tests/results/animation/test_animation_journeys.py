@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.results.animation.journeys import Doing, Journey, JourneyKind, Step, Stop
+from xc40io.results.animation.journeys import Doing, Journey, JourneyKind, Step, Stop
 
 SECONDS = st.floats(0.0, 10.0)
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from recorded_runs import recorded, recording_of_run
 
-from sim import Scenario, simulate
-from sim.config.errors import InputError
-from sim.findings.servers import to_mds
-from sim.results.animation import score, stage
-from sim.results.animation.score import score_of
-from sim.results.pictures.scene import scene_of
+from xc40io import Scenario, simulate
+from xc40io.config.errors import InputError
+from xc40io.findings.servers import to_mds
+from xc40io.results.animation import score, stage
+from xc40io.results.animation.score import score_of
+from xc40io.results.pictures.scene import scene_of
 
 NAMES = ("shared file", "own files", "not synced")
 

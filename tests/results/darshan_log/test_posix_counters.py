@@ -11,13 +11,13 @@ from darshan_model import FileRecord, most_frequent, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.plane.library_calls import LibraryOp
-from sim.results.darshan_log.layers import LAYER_CALL, STAT
-from sim.results.darshan_log.library import JobHead, Mount, log_file
-from sim.results.darshan_log.modules import mpiio_records, posix_records
-from sim.results.darshan_log.records import Records
-from sim.workloads.darshan.log import read_log
-from sim.workloads.darshan.module_counters import SHARED
+from xc40io.plane.library_calls import LibraryOp
+from xc40io.results.darshan_log.layers import LAYER_CALL, STAT
+from xc40io.results.darshan_log.library import JobHead, Mount, log_file
+from xc40io.results.darshan_log.modules import mpiio_records, posix_records
+from xc40io.results.darshan_log.records import Records
+from xc40io.workloads.darshan.log import read_log
+from xc40io.workloads.darshan.module_counters import SHARED
 
 STRIPE = 1 << 20
 ALIGNMENT = np.full(3, STRIPE)

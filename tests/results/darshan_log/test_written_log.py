@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from sim.cli.app import cli
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.plane import recorder
-from sim.plane.operations import Op
-from sim.results.darshan_log.write import BEGIN, write
-from sim.run.jobs import simulate_jobs
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.studies.record import record_of
-from sim.workloads.darshan.call_rows import Sessions, make_rows
-from sim.workloads.darshan.dxt import between_pauses
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.module_counters import SHARED
-from sim.workloads.trace import TraceOp
+from xc40io.cli.app import cli
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.plane import recorder
+from xc40io.plane.operations import Op
+from xc40io.results.darshan_log.write import BEGIN, write
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.studies.record import record_of
+from xc40io.workloads.darshan.call_rows import Sessions, make_rows
+from xc40io.workloads.darshan.dxt import between_pauses
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.module_counters import SHARED
+from xc40io.workloads.trace import TraceOp
 
 MIB = 2**20
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from recorded_runs import recorded
 
-from sim import Scenario, simulate
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario
-from sim.plane.operations import Op
-from sim.results.exports.machine_view import MachineView, view_of
-from sim.run.jobs import simulate_jobs
+from xc40io import Scenario, simulate
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario
+from xc40io.plane.operations import Op
+from xc40io.results.exports.machine_view import MachineView, view_of
+from xc40io.run.jobs import simulate_jobs
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ import pytest
 import yaml
 from recorded_runs import RUNS, recorded, recording_of_run
 
-from sim import Result, Scenario, simulate
-from sim.config.errors import InputError
-from sim.engine.page import PAGE
-from sim.lustre.requests import OST_SYNC
-from sim.plane.operations import Op
-from sim.results.exports.machine_view import view_of
-from sim.results.exports.proc.folder import CLIENTS, proc_files, write_proc
+from xc40io import Result, Scenario, simulate
+from xc40io.config.errors import InputError
+from xc40io.engine.page import PAGE
+from xc40io.lustre.requests import OST_SYNC
+from xc40io.plane.operations import Op
+from xc40io.results.exports.machine_view import view_of
+from xc40io.results.exports.proc.folder import CLIENTS, proc_files, write_proc
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.results.exports.proc.stats_texts import Histogram, by_power, by_value, split, under_way
+from xc40io.results.exports.proc.stats_texts import Histogram, by_power, by_value, split, under_way
 
 TALLIES = st.lists(st.integers(0, 1 << 29), max_size=30).map(lambda v: np.array(v, np.int64))
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from recorded_runs import RUNS, recorded
 
-from sim import Result, Scenario, simulate
-from sim.config.errors import InputError
-from sim.plane.operations import Op
-from sim.results.exports.tokio import write_tokio
+from xc40io import Result, Scenario, simulate
+from xc40io.config.errors import InputError
+from xc40io.plane.operations import Op
+from xc40io.results.exports.tokio import write_tokio
 
 hdf5 = pytest.importorskip("tokio.connectors.hdf5", reason="pytokio is not installed")
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.results.exports.trace.board import cut, lanes, lanes_by
+from xc40io.results.exports.trace.board import cut, lanes, lanes_by
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=30)
 

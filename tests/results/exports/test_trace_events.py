@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from recorded_runs import RUNS, recorded, recording_of_run
 from trace_checks import check_trace
 
-from sim import Scenario, simulate
-from sim.config.errors import InputError
-from sim.plane.operations import Op
-from sim.results.exports.trace import trace_file
-from sim.results.exports.trace.trace_file import write_trace
+from xc40io import Scenario, simulate
+from xc40io.config.errors import InputError
+from xc40io.plane.operations import Op
+from xc40io.results.exports.trace import trace_file
+from xc40io.results.exports.trace.trace_file import write_trace
 
 
 def trace_of(name: str, folder: Path) -> dict[str, Any]:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from sim.config.machine import load_machine
-from sim.config.striping import StripeRequest
-from sim.mpi.hints import InForce, resolve
-from sim.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
+from xc40io.config.machine import load_machine
+from xc40io.config.striping import StripeRequest
+from xc40io.mpi.hints import InForce, resolve
+from xc40io.results.mpiio.mpiio_hints import format_aggregators, format_hints, format_settings
 
 THETA = load_machine("theta")
 

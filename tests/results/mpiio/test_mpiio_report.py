@@ -7,14 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from sim.config.machine import load_machine
-from sim.config.striping import StripeRequest
-from sim.lustre.striping import Layout
-from sim.mpi.communicator import Communicator
-from sim.mpi.hints import resolve
-from sim.mpi.stats import AccessCounts, MpiRecord, Timer
-from sim.plane.operations import TIMERS
-from sim.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
+from xc40io.config.machine import load_machine
+from xc40io.config.striping import StripeRequest
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.communicator import Communicator
+from xc40io.mpi.hints import resolve
+from xc40io.mpi.stats import AccessCounts, MpiRecord, Timer
+from xc40io.plane.operations import TIMERS
+from xc40io.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
 
 EVERYTHING = {
     "MPICH_MPIIO_HINTS_DISPLAY": "1",

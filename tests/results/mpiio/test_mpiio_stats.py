@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim.lustre.striping import Layout
-from sim.mpi.stats import AccessCounts, Timer
-from sim.plane.operations import TIMERS
-from sim.results.mpiio.mpiio_stats import stats_text, timers_text
+from xc40io.lustre.striping import Layout
+from xc40io.mpi.stats import AccessCounts, Timer
+from xc40io.plane.operations import TIMERS
+from xc40io.results.mpiio.mpiio_stats import stats_text, timers_text
 
 
 def cube():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Result, Scenario, simulate
+from xc40io import Result, Scenario, simulate
 
 
 @pytest.fixture(scope="session")

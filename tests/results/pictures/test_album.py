@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
-from sim import Result
-from sim.config.errors import InputError
-from sim.results.pictures.album import pictures_of, write_pictures
+from xc40io import Result
+from xc40io.config.errors import InputError
+from xc40io.results.pictures.album import pictures_of, write_pictures
 
 NAMES = {"bandwidth.png", "osts.png", "lnet_routers.png", "groups.png", "links.png", "ranks.png"}
 

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.config.units import GB
-from sim.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
-from sim.results.pictures.scene import scene_of
+from xc40io import Result, Scenario, simulate
+from xc40io.config.units import GB
+from xc40io.results.pictures.bandwidth import bandwidth_of, draw_bandwidth
+from xc40io.results.pictures.scene import scene_of
 
 WRITTEN, READ = "written, into the OSSs", "read, out of the OSSs"
 OSTS, DISKS = "both, at the disks of the OSTs", "both, at the disks of service nodes"

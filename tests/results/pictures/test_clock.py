@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.scene import Lane
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.scene import Lane
 
 
 @given(

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.findings.waits import AT_WORDS
-from sim.plane.causes import Cause
-from sim.results.pictures.gantt import draw_gantt, gantt_of
+from xc40io import Result, Scenario, simulate
+from xc40io.findings.waits import AT_WORDS
+from xc40io.plane.causes import Cause
+from xc40io.results.pictures.gantt import draw_gantt, gantt_of
 
 
 def test_a_column_has_the_colour_of_what_took_most_of_it(recorded: Result):

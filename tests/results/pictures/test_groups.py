@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim import Result, Scenario, simulate
-from sim.plane.stations import StationKind
-from sim.results.pictures.clock import Clock
-from sim.results.pictures.network_pictures import draw_groups, moved_by, traffic_of
-from sim.results.pictures.scene import scene_of
-from sim.run.fabric import fabric_of
+from xc40io import Result, Scenario, simulate
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.network_pictures import draw_groups, moved_by, traffic_of
+from xc40io.results.pictures.scene import scene_of
+from xc40io.run.fabric import fabric_of
 
 IOR = {"ior": "-w -r -C -e -b 4m -t 1m"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim import Result
-from sim.plane.stations import StationKind
-from sim.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
-from sim.results.pictures.scene import scene_of
+from xc40io import Result
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
+from xc40io.results.pictures.scene import scene_of
 
 
 def test_a_row_is_an_ost_that_had_anything_to_do(lustre: Result):

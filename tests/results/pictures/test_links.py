@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Result, Scenario, simulate
-from sim.plane.stations import StationKind
-from sim.results.pictures.network_pictures import draw_links, link_loads
-from sim.results.pictures.scene import scene_of
-from sim.run.fabric import fabric_of
+from xc40io import Result, Scenario, simulate
+from xc40io.plane.stations import StationKind
+from xc40io.results.pictures.network_pictures import draw_links, link_loads
+from xc40io.results.pictures.scene import scene_of
+from xc40io.run.fabric import fabric_of
 
 
 def test_each_link_has_the_share_of_the_run_in_which_it_was_busy(lustre: Result):

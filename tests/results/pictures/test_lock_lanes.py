@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sim import Result
-from sim.results.pictures import lock_lanes
-from sim.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
-from sim.results.pictures.scene import scene_of
+from xc40io import Result
+from xc40io.results.pictures import lock_lanes
+from xc40io.results.pictures.lock_lanes import draw_lock_lanes, lock_lanes_of
+from xc40io.results.pictures.scene import scene_of
 
 
 def test_the_object_is_the_one_with_most_locks_asked_back(recorded: Result):

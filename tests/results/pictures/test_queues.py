@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import Result
-from sim.results.pictures.queues import Queue, draw_queues, queues_of
-from sim.results.pictures.scene import scene_of
+from xc40io import Result
+from xc40io.results.pictures.queues import Queue, draw_queues, queues_of
+from xc40io.results.pictures.scene import scene_of
 
 
 def queue(result: Result, name: str) -> tuple[Queue, float]:

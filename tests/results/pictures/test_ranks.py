@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sim import Result
-from sim.findings.waits import WORDS
-from sim.plane.causes import Cause
-from sim.results.pictures.ranks import SHOWN, draw_ranks, rank_shares_of
+from xc40io import Result
+from xc40io.findings.waits import WORDS
+from xc40io.plane.causes import Cause
+from xc40io.results.pictures.ranks import SHOWN, draw_ranks, rank_shares_of
 
 
 def test_each_row_adds_up_to_the_time_of_the_rank(lustre: Result):

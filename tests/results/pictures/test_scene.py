@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sim import Result
-from sim.config.jobs import JobsScenario
-from sim.results.pictures.scene import Lane, few, scene_of, scene_of_jobs
-from sim.run.jobs import simulate_jobs
+from xc40io import Result
+from xc40io.config.jobs import JobsScenario
+from xc40io.results.pictures.scene import Lane, few, scene_of, scene_of_jobs
+from xc40io.run.jobs import simulate_jobs
 
 
 def test_a_scene_has_what_the_ranks_did_when(lustre: Result):

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import recorded, recording_of_run
 
-from sim import Result, Scenario, simulate
-from sim.plane.operations import Op
-from sim.results.pictures.scene import Scene, scene_of
-from sim.results.pictures.server_pictures import (
+from xc40io import Result, Scenario, simulate
+from xc40io.plane.operations import Op
+from xc40io.results.pictures.scene import Scene, scene_of
+from xc40io.results.pictures.server_pictures import (
     draw_mdt_operations,
     draw_oss_load,
     draw_server_rates,

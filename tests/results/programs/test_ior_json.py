@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sim.results.programs.ior_csv import format_csv
-from sim.results.programs.ior_json import as_dict, format_json
-from sim.results.programs.ior_report import IorReport, TestReport
-from sim.results.programs.surroundings import FileSystem
-from sim.workloads.ior.options import Access, parse_arguments
-from sim.workloads.ior.outcome import IorRow, Stonewall
+from xc40io.results.programs.ior_csv import format_csv
+from xc40io.results.programs.ior_json import as_dict, format_json
+from xc40io.results.programs.ior_report import IorReport, TestReport
+from xc40io.results.programs.surroundings import FileSystem
+from xc40io.workloads.ior.options import Access, parse_arguments
+from xc40io.workloads.ior.outcome import IorRow, Stonewall
 
 PRINTED = Path(__file__).with_name("ior_output.json")
 """What IOR 4.1 writes for a job of two nodes with 4 tasks each and :data:`LINE`: written by the

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from sim.results.programs.ior_report import IorReport, TestReport, human_readable
-from sim.results.programs.ior_text import format_text
-from sim.results.programs.surroundings import FileSystem
-from sim.workloads.ior.options import Access, parse_arguments
-from sim.workloads.ior.outcome import IorRow, Stonewall
+from xc40io.results.programs.ior_report import IorReport, TestReport, human_readable
+from xc40io.results.programs.ior_text import format_text
+from xc40io.results.programs.surroundings import FileSystem
+from xc40io.workloads.ior.options import Access, parse_arguments
+from xc40io.workloads.ior.outcome import IorRow, Stonewall
 
 PRINTED = Path(__file__).with_name("ior_output.txt")
 """What IOR 4.1 prints of the job of :func:`printed_report`: written by the rules of its source

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sim.results.programs.kernel_answer import parts_table, rows_table
-from sim.run.frames import PHASES
-from sim.telling.cells import written
-from sim.telling.data import record
-from sim.telling.text import blocks_text
-from sim.workloads.job_results import Row
+from xc40io.results.programs.kernel_answer import parts_table, rows_table
+from xc40io.run.frames import PHASES
+from xc40io.telling.cells import written
+from xc40io.telling.data import record
+from xc40io.telling.text import blocks_text
+from xc40io.workloads.job_results import Row
 
 
 def row(operations: float, part: int = 0) -> Row:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.results.programs.forms import output_of
-from sim.results.programs.ior_report import ior_rows
-from sim.results.programs.output import Output
-from sim.run.result import Result
-from sim.run.simulate import simulate
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.results.programs.forms import output_of
+from xc40io.results.programs.ior_report import ior_rows
+from xc40io.results.programs.output import Output
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
 
 
 @cache

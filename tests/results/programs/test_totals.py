@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Scenario, simulate
-from sim.results.programs.kernel_answer import ALL, totals
-from sim.results.programs.output import Output
+from xc40io import Scenario, simulate
+from xc40io.results.programs.kernel_answer import ALL, totals
+from xc40io.results.programs.output import Output
 
 SKELETON = """
 summary: Steps of output.

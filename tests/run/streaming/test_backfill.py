@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.run.streaming.backfill import Running, Waiting, begin_now, reservation_of
+from xc40io.run.streaming.backfill import Running, Waiting, begin_now, reservation_of
 
 NODES = 12
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.stream import StreamScenario, checked_stream
-from sim.engine.pool import live_rows
-from sim.run.streaming.stream_outcome import StreamResult
-from sim.run.streaming.stream_run import Stream, StreamRun
-from sim.studies.stream.stream_draws import with_alone
+from xc40io.config.errors import InputError
+from xc40io.config.stream import StreamScenario, checked_stream
+from xc40io.engine.pool import live_rows
+from xc40io.run.streaming.stream_outcome import StreamResult
+from xc40io.run.streaming.stream_run import Stream, StreamRun
+from xc40io.studies.stream.stream_draws import with_alone
 
 PRODUCTION = {"name": "production", "read": "8 MiB", "written": "24 MiB", "steps": 2}
 KINDS: list[dict[str, Any]] = [

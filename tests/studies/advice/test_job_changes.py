@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
-from sim.studies.advice.changes import Change, JobChanges, asked_for
-from sim.studies.advice.knobs import Who
-from sim.studies.case import Case
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
+from xc40io.studies.advice.changes import Change, JobChanges, asked_for
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.case import Case
 
 
 def job(ior: str, **fields: Any) -> Scenario:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
-from sim.studies.advice.changes import JobChanges
-from sim.studies.advice.job_nature import nature_of
-from sim.studies.advice.knobs import stripe_count_of, stripe_size_of
-from sim.studies.case import Case
-from sim.studies.record import record_of
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
+from xc40io.studies.advice.changes import JobChanges
+from xc40io.studies.advice.job_nature import nature_of
+from xc40io.studies.advice.knobs import stripe_count_of, stripe_size_of
+from xc40io.studies.case import Case
+from xc40io.studies.record import record_of
 
 
 def job(**fields: object) -> Scenario:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sim import Scenario, tune
-from sim.studies.advice.node_time import NodeTime, node_time
-from sim.studies.explain.explanation import explain
-from sim.studies.explain.explanation_answer import explanation_answer
-from sim.studies.tune.tune_answer import tuning_answer
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io import Scenario, tune
+from xc40io.studies.advice.node_time import NodeTime, node_time
+from xc40io.studies.explain.explanation import explain
+from xc40io.studies.explain.explanation_answer import explanation_answer
+from xc40io.studies.tune.tune_answer import tuning_answer
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 
 @pytest.mark.parametrize(

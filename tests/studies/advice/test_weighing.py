@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.studies.advice.weighing import LEAST, TIE, left_open, ranked, weighed
-from sim.studies.ratio import paired
+from xc40io.studies.advice.weighing import LEAST, TIE, left_open, ranked, weighed
+from xc40io.studies.ratio import paired
 
 SECONDS = st.floats(0.1, 10.0)
 

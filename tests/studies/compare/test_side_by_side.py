@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 from matplotlib.figure import Figure
 
-from sim import Scenario, simulate
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.findings.bottlenecks import loads
-from sim.findings.waits import Wait
-from sim.studies.case import Phase, seconds_of
-from sim.studies.compare.reasons import reason, touched_by
-from sim.studies.compare.side import (
+from xc40io import Scenario, simulate
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.findings.bottlenecks import loads
+from xc40io.findings.waits import Wait
+from xc40io.studies.case import Phase, seconds_of
+from xc40io.studies.compare.reasons import reason, touched_by
+from xc40io.studies.compare.side import (
     AS_IT_IS,
     PhaseOfSide,
     Side,
@@ -22,12 +22,12 @@ from sim.studies.compare.side import (
     sides_of,
     told_apart,
 )
-from sim.studies.compare.side_by_side import SideBySide, run_side_by_side
-from sim.studies.compare.side_by_side_answer import numbers_of, side_by_side_answer
-from sim.studies.ratio import Ratio
-from sim.telling.data import document_of
-from sim.telling.drawing import figures
-from sim.telling.text import text_of
+from xc40io.studies.compare.side_by_side import SideBySide, run_side_by_side
+from xc40io.studies.compare.side_by_side_answer import numbers_of, side_by_side_answer
+from xc40io.studies.ratio import Ratio
+from xc40io.telling.data import document_of
+from xc40io.telling.drawing import figures
+from xc40io.telling.text import text_of
 
 SCENARIO = Scenario(
     machine="theta", nodes=2, ppn=2, workload={"ior": "-w -e -F -b 8m -t 4m"}, seed=3

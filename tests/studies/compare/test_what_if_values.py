@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.config.scenario import Scenario, load_scenario
-from sim.studies.compare.what_if_values import WhatIf
+from xc40io.config.errors import InputError
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import Scenario, load_scenario
+from xc40io.studies.compare.what_if_values import WhatIf
 
 
 def different(text: str, scenario: Scenario | JobsScenario) -> dict[str, Any]:

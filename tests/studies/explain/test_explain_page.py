@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sim.config.machine import load_machine
-from sim.studies.explain.ideals import PARTS, Part
+from xc40io.config.machine import load_machine
+from xc40io.studies.explain.ideals import PARTS, Part
 
 PAGE = Path(__file__).resolve().parents[3] / "docs/explain.md"
 

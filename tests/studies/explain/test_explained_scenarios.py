@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from sim.cli.runs.replay import replay
-from sim.cli.runs.replayed import scenario_of_log
-from sim.config.files import shipped
-from sim.config.job_form import JOB
-from sim.config.jobs import JobsScenario, load_jobs
-from sim.config.scenario import Scenario
-from sim.plane.counters import Stat
-from sim.plane.stations import StationKind
-from sim.run.result import Result
-from sim.studies.advice.weighing import LEAST
-from sim.studies.explain.explanation import Explanation, explain
-from sim.studies.explain.explanation_answer import advice, explanation_answer, verdict
-from sim.studies.explain.trials import WORTH_SAYING
-from sim.telling.text import text_of
-from sim.workloads.replay.outcome import ReplayOutcome
+from xc40io.cli.runs.replay import replay
+from xc40io.cli.runs.replayed import scenario_of_log
+from xc40io.config.files import shipped
+from xc40io.config.job_form import JOB
+from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import Scenario
+from xc40io.plane.counters import Stat
+from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
+from xc40io.studies.advice.weighing import LEAST
+from xc40io.studies.explain.explanation import Explanation, explain
+from xc40io.studies.explain.explanation_answer import advice, explanation_answer, verdict
+from xc40io.studies.explain.trials import WORTH_SAYING
+from xc40io.telling.text import text_of
+from xc40io.workloads.replay.outcome import ReplayOutcome
 
 SMALLER: Mapping[str, dict[str, Any]] = {
     # Some hundred runs of each: those that take more than a tenth of a second have fewer nodes

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from sim.config.jobs import JobsScenario
-from sim.config.scenario import Scenario
-from sim.plane.stations import StationKind
-from sim.run.jobs import simulate_jobs
-from sim.run.simulate import simulate
-from sim.studies.advice.knobs import Who
-from sim.studies.case import Case, seconds_of
-from sim.studies.explain.explanation import PhaseExplanation, explain
-from sim.studies.explain.explanation_answer import advice, beside, verdict
-from sim.studies.explain.ideals import PARTS
-from sim.studies.explain.trials import WORTH_SAYING, Tried
+from xc40io.config.jobs import JobsScenario
+from xc40io.config.scenario import Scenario
+from xc40io.plane.stations import StationKind
+from xc40io.run.jobs import simulate_jobs
+from xc40io.run.simulate import simulate
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.case import Case, seconds_of
+from xc40io.studies.explain.explanation import PhaseExplanation, explain
+from xc40io.studies.explain.explanation_answer import advice, beside, verdict
+from xc40io.studies.explain.ideals import PARTS
+from xc40io.studies.explain.trials import WORTH_SAYING, Tried
 
 MDS_A_TENTH = {
     f"lustre.mds.{name}_rate": rate

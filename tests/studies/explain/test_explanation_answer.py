@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from matplotlib.figure import Figure
 
-from sim import Result, Scenario, simulate
-from sim.config.jobs import JobsScenario
-from sim.findings.bottlenecks import loads
-from sim.results.run_page import run_page
-from sim.run.jobs import JobsResult, simulate_jobs
-from sim.studies.advice.knobs import Who
-from sim.studies.case import Phase
-from sim.studies.explain.explanation import Explanation, PhaseExplanation, explain
-from sim.studies.explain.explanation_answer import explanation_answer
-from sim.studies.explain.trials import Tried
-from sim.telling.drawing import figures
-from sim.telling.html import render
+from xc40io import Result, Scenario, simulate
+from xc40io.config.jobs import JobsScenario
+from xc40io.findings.bottlenecks import loads
+from xc40io.results.run_page import run_page
+from xc40io.run.jobs import JobsResult, simulate_jobs
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.case import Phase
+from xc40io.studies.explain.explanation import Explanation, PhaseExplanation, explain
+from xc40io.studies.explain.explanation_answer import explanation_answer
+from xc40io.studies.explain.trials import Tried
+from xc40io.telling.drawing import figures
+from xc40io.telling.html import render
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)

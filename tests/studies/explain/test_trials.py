@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.config.scenario import Scenario
-from sim.studies.advice.changes import Change
-from sim.studies.advice.knobs import Who
-from sim.studies.advice.weighing import Weighed
-from sim.studies.case import Case
-from sim.studies.explain.trials import Tried, worth_telling
-from sim.studies.ratio import Ratio
+from xc40io.config.scenario import Scenario
+from xc40io.studies.advice.changes import Change
+from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.weighing import Weighed
+from xc40io.studies.case import Case
+from xc40io.studies.explain.trials import Tried, worth_telling
+from xc40io.studies.ratio import Ratio
 
 CASE = Case(
     Scenario.model_validate(

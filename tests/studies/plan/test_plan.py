@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 from run_records import record
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.config.workload_mix import WorkloadMix, load_mix, read_mix
-from sim.run.simulate import simulate
-from sim.studies.plan.hardware import NAMES, all_hardware, doubled_and_halved, scaled
-from sim.studies.plan.mix_runs import JobRuns, jobs_of_weights
-from sim.studies.plan.plan import Plan, cost_of, plan
-from sim.studies.plan.plan_answer import plan_answer
-from sim.studies.plan.plan_why import felt
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.workload_mix import WorkloadMix, load_mix, read_mix
+from xc40io.run.simulate import simulate
+from xc40io.studies.plan.hardware import NAMES, all_hardware, doubled_and_halved, scaled
+from xc40io.studies.plan.mix_runs import JobRuns, jobs_of_weights
+from xc40io.studies.plan.plan import Plan, cost_of, plan
+from xc40io.studies.plan.plan_answer import plan_answer
+from xc40io.studies.plan.plan_why import felt
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 OWN = "-a POSIX -F -w -e -b 16m -t 4m"
 ONE = "-a POSIX -w -e -b 64m -t 4m"

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.workload_mix import WorkloadMix, read_mix
-from sim.studies.plan.plan_faults import _far_apart, plan_faults
-from sim.studies.plan.plan_plot import faults_figure, sensitivity_figure
-from sim.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.workload_mix import WorkloadMix, read_mix
+from xc40io.studies.plan.plan_faults import _far_apart, plan_faults
+from xc40io.studies.plan.plan_plot import faults_figure, sensitivity_figure
+from xc40io.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
 
 
 def mix(**fields: Any) -> WorkloadMix:

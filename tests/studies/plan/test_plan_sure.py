@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from sim import Scenario
-from sim.config.workload_mix import WorkloadMix, read_mix
-from sim.studies.plan.plan import Plan, plan
-from sim.studies.plan.plan_answer import plan_answer
-from sim.studies.plan.plan_sure import rate_interval
-from sim.telling.data import document_of
-from sim.telling.text import text_of
-from sim.trust.how_sure import real_interval
-from sim.trust.sureness import exactly
+from xc40io import Scenario
+from xc40io.config.workload_mix import WorkloadMix, read_mix
+from xc40io.studies.plan.plan import Plan, plan
+from xc40io.studies.plan.plan_answer import plan_answer
+from xc40io.studies.plan.plan_sure import rate_interval
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
+from xc40io.trust.how_sure import real_interval
+from xc40io.trust.sureness import exactly
 
 WRITE = {"nodes": 2, "ppn": 4, "workload": {"ior": "-a POSIX -F -w -e -b 16m -t 4m"}}
 SHARED = {"nodes": 2, "ppn": 4, "workload": {"ior": "-a MPIIO -c -w -e -b 4m -t 4m"}}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.studies.axes import Axis, axis_of
-from sim.studies.sweep.crossings import Fastest, Race, race_of
+from xc40io.studies.axes import Axis, axis_of
+from xc40io.studies.sweep.crossings import Fastest, Race, race_of
 
 NODES = axis_of("nodes", [64, 256, 1024])
 

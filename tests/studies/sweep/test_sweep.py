@@ -17,15 +17,15 @@ import pytest
 import xarray as xr
 from run_records import SCENARIO
 
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.run.simulate import simulate
-from sim.studies.store import Store
-from sim.studies.sweep.sweep import Sweep, sweep
-from sim.studies.sweep.sweep_answer import sweep_answer, title_of
-from sim.studies.sweep.sweep_plot import sweep_figure
-from sim.studies.sweep.sweep_tables import check_out, write_sweep
-from sim.telling.text import text_of
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import simulate
+from xc40io.studies.store import Store
+from xc40io.studies.sweep.sweep import Sweep, sweep
+from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
+from xc40io.studies.sweep.sweep_plot import sweep_figure
+from xc40io.studies.sweep.sweep_tables import check_out, write_sweep
+from xc40io.telling.text import text_of
 
 OVER = {"striping.count": [1, 4], "ior.b": ["1m", "2m"]}
 
@@ -155,7 +155,7 @@ def test_three_axes_have_no_plot(tmp_path: Path) -> None:
 
 PROGRAM = """
 import sys
-from sim.studies.sweep.sweep import sweep
+from xc40io.studies.sweep.sweep import sweep
 from test_sweep import scenario
 
 if __name__ == "__main__":

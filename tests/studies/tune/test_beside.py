@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from sim import InputError, Scenario, tune
-from sim.config.scenario import Background
-from sim.config.workload_mix import WorkloadMix, read_mix
-from sim.studies.simulations import Simulations
-from sim.studies.tune.beside import read_beside, without_others
-from sim.studies.tune.company import Met, chosen_of
-from sim.studies.tune.neighbours import MOST, Meeting, Neighbours, chosen_neighbours
-from sim.studies.tune.trial import Trial
-from sim.studies.tune.tune_answer import tuning_answer
-from sim.studies.tune.tuning import Tuning
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io import InputError, Scenario, tune
+from xc40io.config.scenario import Background
+from xc40io.config.workload_mix import WorkloadMix, read_mix
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.tune.beside import read_beside, without_others
+from xc40io.studies.tune.company import Met, chosen_of
+from xc40io.studies.tune.neighbours import MOST, Meeting, Neighbours, chosen_neighbours
+from xc40io.studies.tune.trial import Trial
+from xc40io.studies.tune.tune_answer import tuning_answer
+from xc40io.studies.tune.tuning import Tuning
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 WRITE = "-a POSIX -w -e -b 4m -t 1m"
 

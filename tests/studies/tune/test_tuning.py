@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from sim import InputError, Scenario, tune
-from sim.studies.advice.job_knobs import BY_DEFAULT, knobs_of
-from sim.studies.advice.job_nature import nature_of
-from sim.studies.simulations import Simulations
-from sim.studies.store import Store
-from sim.studies.tune.lines_to_paste import proposal_of
-from sim.studies.tune.search import Budget
-from sim.studies.tune.tune_answer import tuning_answer
-from sim.studies.tune.tuning import Tuner
-from sim.telling.data import document_of
-from sim.telling.text import text_of
+from xc40io import InputError, Scenario, tune
+from xc40io.studies.advice.job_knobs import BY_DEFAULT, knobs_of
+from xc40io.studies.advice.job_nature import nature_of
+from xc40io.studies.simulations import Simulations
+from xc40io.studies.store import Store
+from xc40io.studies.tune.lines_to_paste import proposal_of
+from xc40io.studies.tune.search import Budget
+from xc40io.studies.tune.tune_answer import tuning_answer
+from xc40io.studies.tune.tuning import Tuner
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 
 SPACE = {"striping.count": [1, 4, 16, 48, 56], "striping.size": ["1m", "2m", "4m", "8m"]}
 JOBS = {
@@ -124,7 +124,7 @@ def test_the_best_may_be_what_there_is(store: Path) -> None:
 
 def names(scenario: Scenario, allow: str = "all") -> set[str]:
     """The knobs of a job, after a run of it."""
-    from sim.studies.advice.job_knobs import read_allowed
+    from xc40io.studies.advice.job_knobs import read_allowed
 
     (record,) = Simulations().run([scenario])
     nature = nature_of(scenario, record)  # type: ignore[arg-type]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.workloads.darshan.call_rows import Rows, join, make_rows, sorted_by_rank, syncs_after
-from sim.workloads.darshan.module_counters import SHARED, Counters
-from sim.workloads.darshan.posix_rows import rows_around
-from sim.workloads.trace import TraceOp, take_rows
+from xc40io.workloads.darshan.call_rows import Rows, join, make_rows, sorted_by_rank, syncs_after
+from xc40io.workloads.darshan.module_counters import SHARED, Counters
+from xc40io.workloads.darshan.posix_rows import rows_around
+from xc40io.workloads.trace import TraceOp, take_rows
 
 RANKS = 3
 

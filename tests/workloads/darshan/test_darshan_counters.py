@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.workloads.darshan.call_pattern import (
+from xc40io.workloads.darshan.call_pattern import (
     collective_matrix,
     contiguous_pieces,
     even_sizes,
@@ -17,9 +17,9 @@ from sim.workloads.darshan.call_pattern import (
     place,
     sizes_of,
 )
-from sim.workloads.darshan.call_rows import deal
-from sim.workloads.darshan.module_counters import BIN_NAMES, Counters, active_ranks, bin_of
-from sim.workloads.darshan.posix_rows import alternate
+from xc40io.workloads.darshan.call_rows import deal
+from xc40io.workloads.darshan.module_counters import BIN_NAMES, Counters, active_ranks, bin_of
+from xc40io.workloads.darshan.posix_rows import alternate
 
 MIB = 2**20
 SIZES = st.lists(

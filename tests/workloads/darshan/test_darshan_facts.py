@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from darshan_logs import file_per_ost, with_seconds
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.striping import StripeRequest
-from sim.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.reconstruction import reconstruct, trace_of_log
-from sim.workloads.darshan.slow_parts import Part
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.reconstruction import reconstruct, trace_of_log
+from xc40io.workloads.darshan.slow_parts import Part
 
 MIB = 2**20
 

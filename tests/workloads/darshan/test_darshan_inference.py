@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from darshan_logs import collective_writes, posix_writes, write_log
 
-from sim.config.striping import StripeRequest
-from sim.workloads.darshan.inference import hints_shown
-from sim.workloads.darshan.log import read_log
-from sim.workloads.darshan.place import fitting, shape_of
-from sim.workloads.darshan.reconstruction import reconstruct
-from sim.workloads.trace import TraceBlock, TraceOp, join_blocks
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.darshan.inference import hints_shown
+from xc40io.workloads.darshan.log import read_log
+from xc40io.workloads.darshan.place import fitting, shape_of
+from xc40io.workloads.darshan.reconstruction import reconstruct
+from xc40io.workloads.trace import TraceBlock, TraceOp, join_blocks
 
 MIB = 2**20
 

@@ -9,8 +9,8 @@ import pytest
 from darshan_logs import Segment, posix_writes, write_log
 from logged_jobs import file_per_process, holes_below_pnetcdf
 
-from sim.config.errors import InputError
-from sim.workloads.darshan.log import DarshanLog, read_log
+from xc40io.config.errors import InputError
+from xc40io.workloads.darshan.log import DarshanLog, read_log
 
 MIB = 2**20
 

@@ -10,10 +10,16 @@ from typing import Any
 import pytest
 from darshan_logs import posix_writes, write_log
 
-from sim.config.errors import InputError
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.place import described, elsewhere, file_systems, guess_machine, shape_of
-from sim.workloads.darshan.reconstruction import trace_of_log
+from xc40io.config.errors import InputError
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.place import (
+    described,
+    elsewhere,
+    file_systems,
+    guess_machine,
+    shape_of,
+)
+from xc40io.workloads.darshan.reconstruction import trace_of_log
 
 THETA = {"/": "overlay", "/lus/theta-fs0": "lustre", "/lus/eagle": "lustre", "/home": "nfs"}
 EDISON = {"/": "overlay", "/scratch1": "lustre", "/global/cscratch1": "lustre"}

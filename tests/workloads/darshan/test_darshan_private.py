@@ -14,8 +14,8 @@ import pytest
 from darshan.backend import cffi_backend
 from darshan_logs import posix_writes, write_log
 
-from sim.workloads.darshan.log import MAGIC, VERSIONS
-from sim.workloads.darshan.reader import COUNTED, DXT, NAMED, SEGMENT
+from xc40io.workloads.darshan.log import MAGIC, VERSIONS
+from xc40io.workloads.darshan.reader import COUNTED, DXT, NAMED, SEGMENT
 
 TESTED = ("3.4.6", "3.4.7", "3.5.0")
 """Versions of libdarshan-util with which the tests of logs have passed."""

@@ -10,13 +10,13 @@ import pytest
 from darshan_logs import Segment, collective_writes, posix_writes, write_log
 from logged_jobs import JOBS
 
-from sim.config.striping import StripeRequest
-from sim.workloads.darshan.inference import as_hints, hints_shown
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.module_counters import Counters, Layer, Phase, recorded
-from sim.workloads.darshan.place import dealt
-from sim.workloads.darshan.reconstruction import Reconstruction, reconstruct
-from sim.workloads.trace import TraceBlock, TraceOp, join_blocks
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.darshan.inference import as_hints, hints_shown
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.module_counters import Counters, Layer, Phase, recorded
+from xc40io.workloads.darshan.place import dealt
+from xc40io.workloads.darshan.reconstruction import Reconstruction, reconstruct
+from xc40io.workloads.trace import TraceBlock, TraceOp, join_blocks
 
 MIB = 2**20
 SIZE = MIB + 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from darshan_logs import file_per_ost, with_seconds
 
-from sim.config.machine import load_machine
-from sim.config.parts.lustre import Lustre
-from sim.workloads.darshan.log import DarshanLog, read_log
-from sim.workloads.darshan.slow_parts import (
+from xc40io.config.machine import load_machine
+from xc40io.config.parts.lustre import Lustre
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.slow_parts import (
     SlowParts,
     oss_uses,
     ost_sentences,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from darshan_logs import posix_writes, write_log
 
-from sim.config.errors import InputError
-from sim.workloads.darshan.log import read_log
+from xc40io.config.errors import InputError
+from xc40io.workloads.darshan.log import read_log
 
 
 def test_a_log_without_pydarshan_is_refused_with_what_would_be_right(tmp_path, monkeypatch):
     log = tmp_path / "own.darshan"
     write_log(log, ranks=1, POSIX=[posix_writes(0, 1, 2**20)])
     assert read_log(log).ranks == 1
-    monkeypatch.setattr("sim.workloads.darshan.log.find_spec", lambda _: None)
+    monkeypatch.setattr("xc40io.workloads.darshan.log.find_spec", lambda _: None)
     with pytest.raises(InputError, match=r"the package darshan.*Python 3\.11 or 3\.12"):
         read_log(log)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.files import shipped
-from sim.config.stream import PopulationRequest, checked_stream
-from sim.workloads.job_records.drawn import Drawn
-from sim.workloads.job_records.habits import completed, load_habits
-from sim.workloads.job_records.job_record import JobRecord
-from sim.workloads.job_records.population import draw_population, load_population
-from sim.workloads.job_records.stream_jobs import recorded_jobs
+from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
+from xc40io.config.stream import PopulationRequest, checked_stream
+from xc40io.workloads.job_records.drawn import Drawn
+from xc40io.workloads.job_records.habits import completed, load_habits
+from xc40io.workloads.job_records.job_record import JobRecord
+from xc40io.workloads.job_records.population import draw_population, load_population
+from xc40io.workloads.job_records.stream_jobs import recorded_jobs
 
 SOURCE = {"source": "a test", "firm": "assumed"}
 HABITS = load_habits("production")

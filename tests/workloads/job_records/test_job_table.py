@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.workloads.job_records.job_table import read_job_table
+from xc40io.config.errors import InputError
+from xc40io.workloads.job_records.job_table import read_job_table
 
 HEAD = "job,nodesUsed,nprocs,readBytes,written,runtime,submit,began,walltime,layout,call,owner\n"
 ROWS = """\

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sim import InputError, load_job_script
-from sim.config.scenario import machine_of
-from sim.config.striping import StripeRequest
-from sim.workloads.catalogue import workload_of
-from sim.workloads.job_script.script import JobScript, Told, read_job_script
+from xc40io import InputError, load_job_script
+from xc40io.config.scenario import machine_of
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.job_script.script import JobScript, Told, read_job_script
 
 MIB = 1 << 20
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sim import InputError
-from sim.workloads.job_script.lexer import Command, lexed
-from sim.workloads.job_script.script import read_job_script
-from sim.workloads.job_script.shell import Shell, path_from
+from xc40io import InputError
+from xc40io.workloads.job_script.lexer import Command, lexed
+from xc40io.workloads.job_script.script import read_job_script
+from xc40io.workloads.job_script.shell import Shell, path_from
 
 
 def words(text: str, **variables: str) -> list[list[str]]:

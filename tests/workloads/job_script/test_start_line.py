@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim import load_machine
-from sim.config.machine import shipped_machines
-from sim.workloads.job_script.script import read_job_script
-from sim.workloads.job_script.start_line import start_line, typed
+from xc40io import load_machine
+from xc40io.config.machine import shipped_machines
+from xc40io.workloads.job_script.script import read_job_script
+from xc40io.workloads.job_script.start_line import start_line, typed
 
 MACHINES = {machine.name: machine for machine in shipped_machines()}
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.job_form import JOB
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.workloads.catalogue import KERNELS, make_kernel
-from sim.workloads.job_results import Row
-from sim.workloads.kernels.adios import AdiosKernel
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import JOB
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.workloads.catalogue import KERNELS, make_kernel
+from xc40io.workloads.job_results import Row
+from xc40io.workloads.kernels.adios import AdiosKernel
 
 MB = 10**6
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from simulated_calls import pieces, run_romio
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.mpi.stats import Timer
-from sim.run.simulate import simulate
-from sim.workloads.catalogue import make_kernel
-from sim.workloads.job_results import Row
-from sim.workloads.kernels.exerciser import Exerciser, Layout
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.mpi.stats import Timer
+from xc40io.run.simulate import simulate
+from xc40io.workloads.catalogue import make_kernel
+from xc40io.workloads.job_results import Row
+from xc40io.workloads.kernels.exerciser import Exerciser, Layout
 
 
 def exerciser(**options: Any) -> Exerciser:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from sim.config.errors import InputError
-from sim.config.machine import load_machine
-from sim.config.scenario import Scenario
-from sim.plane.counters import Stat
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.job_results import Row
+from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario
+from xc40io.plane.counters import Stat
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.job_results import Row
 
 THETA = load_machine("theta")
 KIB, MIB = 1 << 10, 1 << 20

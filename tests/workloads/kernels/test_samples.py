@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.plane.batch import Batch
-from sim.plane.operations import Op
-from sim.workloads.kernels.samples import Loading, Order
+from xc40io.plane.batch import Batch
+from xc40io.plane.operations import Op
+from xc40io.workloads.kernels.samples import Loading, Order
 
 
 @given(st.integers(1, 5), st.integers(1, 4), st.integers(0, 80), st.booleans())

@@ -12,17 +12,17 @@ from darshan_logs import file_per_ost
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sim.config.asked_workload import Workload
-from sim.config.errors import InputError
-from sim.config.scenario import Scenario
-from sim.machine import batches
-from sim.mpi.stats import Timer
-from sim.run.result import Result
-from sim.run.simulate import simulate
-from sim.workloads.replay import feeder, intake, windows
-from sim.workloads.replay.kernel import Replay
-from sim.workloads.replay.outcome import Call, ReplayOutcome
-from sim.workloads.trace import (
+from xc40io.config.asked_workload import Workload
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.machine import batches
+from xc40io.mpi.stats import Timer
+from xc40io.run.result import Result
+from xc40io.run.simulate import simulate
+from xc40io.workloads.replay import feeder, intake, windows
+from xc40io.workloads.replay.kernel import Replay
+from xc40io.workloads.replay.outcome import Call, ReplayOutcome
+from xc40io.workloads.trace import (
     ListedTrace,
     TraceBlock,
     TraceFile,

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sim.config.errors import InputError
-from sim.config.striping import StripeRequest
-from sim.workloads.replay.intake import take_in
-from sim.workloads.replay.kernel import open_trace
-from sim.workloads.replay.side_table import side_table_text
-from sim.workloads.replay.summary import summarise
-from sim.workloads.replay.trace_table import write_table
-from sim.workloads.trace import (
+from xc40io.config.errors import InputError
+from xc40io.config.striping import StripeRequest
+from xc40io.workloads.replay.intake import take_in
+from xc40io.workloads.replay.kernel import open_trace
+from xc40io.workloads.replay.side_table import side_table_text
+from xc40io.workloads.replay.summary import summarise
+from xc40io.workloads.replay.trace_table import write_table
+from xc40io.workloads.trace import (
     ListedTrace,
     Trace,
     TraceBlock,

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sim.archive.whole_files import make_folder, write_whole
-from sim.findings.servers import NAMES, counts_by_name, end_of, to_mds
-from sim.lustre.requests import OST_SYNC, PUNCH
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.exports.machine_view import NOBODY, MachineView, parts_by, view_of
-from sim.results.exports.proc.stats_texts import (
+from xc40io.archive.whole_files import make_folder, write_whole
+from xc40io.findings.servers import NAMES, counts_by_name, end_of, to_mds
+from xc40io.lustre.requests import OST_SYNC, PUNCH
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.results.exports.machine_view import NOBODY, MachineView, parts_by, view_of
+from xc40io.results.exports.proc.stats_texts import (
     Counters,
     brw_stats_text,
     count_bytes,
@@ -24,7 +24,7 @@ from sim.results.exports.proc.stats_texts import (
     rpc_stats_text,
     stats_text,
 )
-from sim.results.exports.targets import (
+from xc40io.results.exports.targets import (
     client_host,
     file_system_name,
     mds_host,
@@ -33,8 +33,8 @@ from sim.results.exports.targets import (
     oss_host,
     ost_name,
 )
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
 
 _NO_ID = re.compile(r"[^A-Za-z0-9_.@-]")  # letters that a job's identifier should not have
 

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sim.config.parts.lustre import Lustre
-from sim.engine.page import PAGE
-from sim.engine.types import Integers
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
+from xc40io.config.parts.lustre import Lustre
+from xc40io.engine.page import PAGE
+from xc40io.engine.types import Integers
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
 
 _WORD = 15  # letters that the name of a counter of a job may have
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.engine.types import Floats, Integers
+from xc40io.engine.types import Floats, Integers
 
 Event = dict[str, Any]
 """A trace event: what JSON says of it."""

@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sim.config.units import format_bytes
-from sim.engine.types import Floats, Integers
-from sim.findings.servers import to_mds
-from sim.lustre.requests import GLIMPSE, GLIMPSE_AST, OST_SYNC, PUNCH
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.exports.machine_view import MachineView
-from sim.results.exports.targets import client_host, mds_numbers, ost_name
-from sim.results.exports.trace.board import (
+from xc40io.config.units import format_bytes
+from xc40io.engine.types import Floats, Integers
+from xc40io.findings.servers import to_mds
+from xc40io.lustre.requests import GLIMPSE, GLIMPSE_AST, OST_SYNC, PUNCH
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.results.exports.machine_view import MachineView
+from xc40io.results.exports.targets import client_host, mds_numbers, ost_name
+from xc40io.results.exports.trace.board import (
     COUNTERS,
     MDSES,
     NODES,
@@ -30,7 +30,7 @@ from sim.results.exports.trace.board import (
     nanoseconds,
     slice_event,
 )
-from sim.run.recording import Recording
+from xc40io.run.recording import Recording
 
 _ARRAY, _QUEUE = 1, 2  # lanes of an OST: its disk array, and the RPCs that wait for it
 

@@ -12,25 +12,33 @@ from typing import Any
 
 import numpy as np
 
-from sim.archive.whole_files import replacing
-from sim.engine.types import Integers
-from sim.findings.servers import end_of
-from sim.findings.waits import AT_WORDS
-from sim.plane.causes import Cause
-from sim.plane.operations import Op
-from sim.plane.recorder import Records
-from sim.results.exports.machine_view import MachineView, parts_by, view_of
-from sim.results.exports.targets import client_host
-from sim.results.exports.trace.board import NODES, Board, Event, Lane, cut, nanoseconds, slice_event
-from sim.results.exports.trace.rpc_events import (
+from xc40io.archive.whole_files import replacing
+from xc40io.engine.types import Integers
+from xc40io.findings.servers import end_of
+from xc40io.findings.waits import AT_WORDS
+from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
+from xc40io.plane.recorder import Records
+from xc40io.results.exports.machine_view import MachineView, parts_by, view_of
+from xc40io.results.exports.targets import client_host
+from xc40io.results.exports.trace.board import (
+    NODES,
+    Board,
+    Event,
+    Lane,
+    cut,
+    nanoseconds,
+    slice_event,
+)
+from xc40io.results.exports.trace.rpc_events import (
     add_counters,
     add_requests,
     add_rpcs,
     lustre_requests,
 )
-from sim.results.pictures.scene import scene_of_jobs, setup_of
-from sim.run.jobs import JobsResult
-from sim.run.result import Result
+from xc40io.results.pictures.scene import scene_of_jobs, setup_of
+from xc40io.run.jobs import JobsResult
+from xc40io.run.result import Result
 
 MOST_EVENTS = 300_000
 """Events of a trace, about: what a browser shows without delay."""
