@@ -107,7 +107,7 @@ notebooks: $(READY)
 
 ready: $(READY)
 
-$(READY): setup.cfg pyproject.toml constraints.txt
+$(READY): setup.cfg setup.py pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
 	$(BIN)/xc40io compile
