@@ -63,7 +63,9 @@ def check(python: Path, elsewhere: Path) -> None:
     SystemExit
         If the command fails, or has to compile, or if more was installed than one package.
     """
-    put = subprocess.run([str(python), "-c", _PUT], check=True, capture_output=True, text=True)
+    # Not in the checkout: what a build leaves there would be found before what is installed.
+    asked = [str(python), "-I", "-c", _PUT]
+    put = subprocess.run(asked, check=True, capture_output=True, text=True, cwd=elsewhere)
     names = {name for name in put.stdout.split() if name != ".." and not name.endswith("-info")}
     if names != {"xc40io"}:
         raise SystemExit(f"package_check: {', '.join(sorted(names))} lie among the packages")
