@@ -8,7 +8,7 @@ method of :class:`Hdf5File` adds to a batch what one call of the library makes t
   piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
   H5Pset_all_coll_metadata_ops);
 * raw data go by :mod:`sim.libraries.hdf5_transfer`;
-* space is allocated by :mod:`sim.libraries.hdf5_objects` when a dataset is created.
+* space is allocated by :mod:`sim.libraries.hdf5_space` when a dataset is created.
 
 The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
 1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
@@ -35,19 +35,17 @@ from sim.config.errors import InputError
 from sim.config.parts.mpi import Mpi
 from sim.config.units import GIB, MIB
 from sim.engine.types import Integers
+from sim.libraries.hdf5_cache import Entry, MetadataCache
 from sim.libraries.hdf5_chunk_cache import ChunkCache
+from sim.libraries.hdf5_header import FLOAT, ObjectHeader
 from sim.libraries.hdf5_objects import (
-    DATASET_HEADER,
-    GUESS,
     SUPERBLOCK,
     SUPERBLOCK_READS,
     ChunkIndex,
-    Entry,
-    FileSpace,
     Group,
-    MetadataCache,
     allocate_chunks,
 )
+from sim.libraries.hdf5_space import FileSpace
 from sim.libraries.hdf5_transfer import Transfer, TransferProperties
 from sim.libraries.mpi_driver import LibraryFile, MpiDriver
 from sim.libraries.selections import (
@@ -106,9 +104,7 @@ class Dataset:
     # group, number: the group that it is in, and the number of its name there
     group: Group
     number: int
-    # header, header_size: where its object header is, and its size
-    header: int
-    header_size: int
+    header: ObjectHeader
     storage: Storage  # where its elements are
     index: ChunkIndex | None  # in which its chunks are found, if it is chunked
 
@@ -153,7 +149,7 @@ class Hdf5File(LibraryFile):
         parent = parent or self.root
         self._load(batch, parent.path(0) if parent.is_used else [])
         group = Group.create(self._space, self._cache)
-        group.number = parent.link(name, self._space, self._cache)
+        group.number = parent.link(name, group.header, self._space, self._cache)
         return group
 
     def open_group(self, batch: Batch, group: Group, parent: Group | None = None) -> None:
@@ -174,7 +170,7 @@ class Hdf5File(LibraryFile):
         *,
         chunk: tuple[int, ...] | None = None,
         group: Group | None = None,
-        header_size: int = DATASET_HEADER,
+        type_size: int = FLOAT,
     ) -> Dataset:
         """Create a dataset (H5Dcreate): its space is allocated, and filled if that is asked for.
 
@@ -189,8 +185,8 @@ class Hdf5File(LibraryFile):
             Elements along each dimension, and bytes of an element.
         chunk
             Elements of a chunk along each dimension; contiguous layout unless given.
-        header_size
-            Bytes of its object header; more where its type has fields.
+        type_size
+            Bytes that describe the type of an element (:mod:`sim.libraries.hdf5_header`).
 
         Raises
         ------
@@ -200,11 +196,12 @@ class Hdf5File(LibraryFile):
         check_shape(dims, element_size, chunk)
         group = group or self.root
         self._load(batch, group.path(0) if group.is_used else [])
-        header = self._cache.insert(self._space.metadata(header_size), header_size)
+        header = ObjectHeader.create(len(dims), type_size, self._space, self._cache)
         storage, index = self._allocate(dims, element_size, chunk)
+        header.place(len(dims), bool(chunk), self._space, self._cache)
         self._fill(batch, storage, chunked=chunk is not None)
-        number = group.link(name, self._space, self._cache)
-        return Dataset(group, number, header.address, header_size, storage, index)
+        number = group.link(name, header.address, self._space, self._cache)
+        return Dataset(group, number, header, storage, index)
 
     def _allocate(
         self, dims: tuple[int, ...], element_size: int, chunk: tuple[int, ...] | None
@@ -219,12 +216,7 @@ class Hdf5File(LibraryFile):
 
     def open_dataset(self, batch: Batch, dataset: Dataset) -> None:
         """Open a dataset (H5Dopen): its name is looked for in its group, its header is read."""
-        path = dataset.group.path(dataset.number)
-        rest = max(0, dataset.header_size - GUESS)
-        header = [Entry(dataset.header, GUESS)]
-        if rest:
-            header.append(Entry(dataset.header + GUESS, rest))
-        self._load(batch, path + header)
+        self._load(batch, dataset.group.path(dataset.number) + dataset.header.reads())
 
     def write(
         self, batch: Batch, dataset: Dataset, selection: Hyperslab, memory: Memory | None = None
@@ -251,6 +243,8 @@ class Hdf5File(LibraryFile):
         """
         if self._writing:
             self._settle(batch)
+            self._space.close()
+            self._truncate(batch)
             self._cache.touch(0)
             self._write_metadata(batch)
         self._driver.close(batch)
@@ -295,7 +289,7 @@ class Hdf5File(LibraryFile):
     def _chunk_cache(self, dataset: Dataset) -> ChunkCache:
         """Return what the ranks have of the chunks of a dataset since the file was opened."""
         size = dataset.storage.chunk_bytes
-        return self._chunks.setdefault(dataset.header, ChunkCache(size))
+        return self._chunks.setdefault(dataset.header.address, ChunkCache(size))
 
     def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
         """Read what ranks need of a chunk index to find the chunks that they select.
@@ -304,7 +298,10 @@ class Hdf5File(LibraryFile):
         metadata are read collectively.
         """
         index, chunks = dataset.index, len(dataset.storage.address)
-        if index is None or self._cache.has(index.root):
+        if index is None:
+            return
+        if self._cache.has(index.root):
+            self._cache.use(index.root)
             return
         if selection is None:
             rank, chunk = np.zeros(chunks, np.int64), np.arange(chunks)
@@ -347,6 +344,10 @@ class Hdf5File(LibraryFile):
         if self._cache.is_dirty:
             self._cache.touch(0)  # the superblock says where the file ends
         self._write_metadata(batch)
+        self._truncate(batch)
+
+    def _truncate(self, batch: Batch) -> None:
+        """Make the file as long as its allocated space."""
         unasked = self.properties.release == "1.10.1"
         self._driver.truncate(batch, self._space.end, unasked=unasked)
 
@@ -361,7 +362,7 @@ class Hdf5File(LibraryFile):
         if properties.collective_metadata_writes:
             driver.write_all(batch, shares)
         else:
-            driver.write(batch, _superblock_last(shares), each=True)
+            driver.write(batch, shares, each=True)
         driver.barrier(batch)
 
     def _load(self, batch: Batch, entries: list[Entry], *, together: bool = False) -> None:
@@ -408,16 +409,3 @@ def check_shape(dims: Sequence[int], element_size: int, chunk: Sequence[int] | N
             f"chunks of {tuple(chunk)} elements of {element_size} bytes: HDF5's chunks are smaller "
             "than 4 GiB"
         )
-
-
-def _superblock_last(shares: Accesses) -> Accesses:
-    """Return shares of metadata with the superblock behind the others of its rank."""
-    if not len(shares.rank) or shares.offset[0]:
-        return shares
-    mine = int(np.count_nonzero(shares.rank == shares.rank[0]))
-    return Accesses(
-        *(
-            np.concatenate([column[1:mine], column[:1], column[mine:]])
-            for column in (shares.rank, shares.offset, shares.length)
-        )
-    )

@@ -121,7 +121,7 @@ def test_metadata_read_collectively_are_read_by_rank_0_and_passed_on() -> None:
 
 
 def test_since_1_10_2_all_ranks_read_the_metadata_of_objects() -> None:
-    """Whatever is asked of the file; as recorded with 1.10.8 (h5bench's exerciser, --metacoll)."""
+    """Whatever is asked of the file; as recorded with 1.10.8 (IOR, --hdf5.collectiveMetadata)."""
     program = Program(3, Hdf5Properties(collective_metadata_reads=True, release="1.10.2"))
     dataset = written(program)
     program.calls()

@@ -63,7 +63,7 @@ class Case:
         if self.program in ("ior", "ior-pnetcdf", "mdtest"):
             return {self.program.partition("-")[0]: self.line.replace("@", MOUNT)}
         if self.program == "h5bench_exerciser":
-            return {"kernel": {"name": "exerciser", **self.model, **self.options}}
+            return {"kernel": {"name": "exerciser", **self.options, **self.model}}
         path = folder / "h5bench.json"
         path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
         return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}

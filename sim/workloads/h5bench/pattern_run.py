@@ -15,6 +15,7 @@ import simpy
 
 from sim.engine.types import Floats
 from sim.libraries.hdf5 import Dataset, Hdf5Properties
+from sim.libraries.hdf5_header import FLOAT, INTEGER, compound
 from sim.libraries.hdf5_objects import Group
 from sim.libraries.hdf5_transfer import TransferProperties
 from sim.libraries.selections import Hyperslab
@@ -26,6 +27,8 @@ from sim.workloads.job_results import Figure
 
 _CONVERTED = (1 << 20) // PARTICLE
 """Particles whose type is converted at a time: HDF5's buffer for that is 1 MiB by default."""
+
+_PARTICLE_TYPE = compound({name: INTEGER if name == "id_1" else FLOAT for name in VARIABLES})
 
 _MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, Written]]
 
@@ -131,9 +134,11 @@ class _PatternRun:
         dims = (task.dims[0] * self._job.ranks, *task.dims[1:])
         apart = task.datasets > 1
         names = sorted(VARIABLES) if apart else ["particles"]
-        size = ELEMENT if apart else PARTICLE
+        size, described = (ELEMENT, FLOAT) if apart else (PARTICLE, _PARTICLE_TYPE)
         return [
-            self._file.create_dataset(batch, name, dims, size, chunk=task.chunk, group=group)
+            self._file.create_dataset(
+                batch, name, dims, size, chunk=task.chunk, group=group, type_size=described
+            )
             for name in names
         ]
 
