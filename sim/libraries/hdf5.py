@@ -68,12 +68,13 @@ _FILL_BUFFER = MIB  # bytes that are filled in one go
 class Hdf5Properties:
     """How a file is accessed (HDF5's property lists), with the library's defaults."""
 
-    # of HDF5. Since `1.10.2` rank 0 reads superblock and root group for all when a file is opened,
-    # and a file is cut to its size only if its size is wrong (release notes of 1.10.2: "performance
-    # of the HDF5 parallel open/close/flush operations"). All ranks read the metadata of groups and
-    # datasets then, even if the file's are to be read collectively (as recorded with 1.10.8): what
-    # is said of the file does not reach its objects.
-    release: Literal["1.10.1", "1.10.2"] = "1.10.1"
+    # of HDF5, unless it is that of the machine (`mpi.hdf5`). Since `1.10.2` rank 0 reads superblock
+    # and root group for all when a file is opened, and a file is cut to its size only if its size
+    # is wrong (release notes of 1.10.2: "performance of the HDF5 parallel open/close/flush
+    # operations"). All ranks read the metadata of groups and datasets then, even if the file's are
+    # to be read collectively (as recorded with 1.10.8): what is said of the file does not reach its
+    # objects.
+    release: Literal["1.10.1", "1.10.2"] | None = None
     # alignment, alignment_threshold: bytes: what is at least as large as the threshold begins at a
     # multiple of the alignment (H5Pset_alignment)
     alignment: int = 1
@@ -90,11 +91,6 @@ class Hdf5Properties:
     fill: Literal["never", "if set", "at allocation"] = "if set"
     # how raw data are moved
     transfer: TransferProperties = field(default_factory=TransferProperties)
-
-    @property
-    def reads_together(self) -> bool:
-        """Whether rank 0 reads the metadata of groups and datasets for all."""
-        return self.collective_metadata_reads and self.release == "1.10.1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +117,11 @@ class Hdf5File(LibraryFile):
         self._found: dict[int, Integers] = {}
         self._chunks: dict[int, ChunkCache] = {}
 
+    @property
+    def _is_old(self) -> bool:
+        """Whether the release is the one before the changes of 1.10.2."""
+        return (self.properties.release or self._driver.mpi.hdf5_release) == "1.10.1"
+
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
         self._driver.open(batch, create=True, writing=True)
@@ -138,7 +139,7 @@ class Hdf5File(LibraryFile):
         """
         self._driver.open(batch, create=False, writing=writing)
         self._writing = writing
-        together = self.properties.release != "1.10.1"
+        together = not self._is_old
         reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
         self._fetch(batch, reads, together=together)
         table = self.root.table() if writing else []
@@ -348,8 +349,7 @@ class Hdf5File(LibraryFile):
 
     def _truncate(self, batch: Batch) -> None:
         """Make the file as long as its allocated space."""
-        unasked = self.properties.release == "1.10.1"
-        self._driver.truncate(batch, self._space.end, unasked=unasked)
+        self._driver.truncate(batch, self._space.end, unasked=self._is_old)
 
     def _write_metadata(self, batch: Batch) -> None:
         """Write the metadata that have changed, between two barriers."""
@@ -374,7 +374,7 @@ class Hdf5File(LibraryFile):
         driver, end = self._driver, self._space.end
         address = np.array([entry.address for entry in entries], np.int64)
         size = np.minimum([entry.size for entry in entries], end - address)
-        if together or self.properties.reads_together:
+        if together or (self._is_old and self.properties.collective_metadata_reads):
             for place, length in zip(address, size, strict=True):
                 one = Accesses(np.zeros(1, np.int64), np.array([place]), np.array([length]))
                 driver.read(batch, one, each=True)

@@ -275,6 +275,18 @@ def test_releases_differ_in_how_they_set_the_size() -> None:
         assert [call.size for call in program.calls() if call.name == "set_size"] == [67968] * cuts
 
 
+def test_the_machine_says_which_release_programs_are_linked_with() -> None:
+    for release, readers in (("1.10.1", {0, 1, 2}), ("1.10.2", {0})):
+        program = Program(3)
+        linked = mpi().model_copy(update={"hdf5": release})
+        program.file = Hdf5File(program.mpi_file, linked, Hdf5Properties())  # type: ignore[arg-type]
+        written(program)
+        program.calls()
+        program.file.open(program.batch)
+        reads = [call.pieces for call in program.calls() if call.name == "each_read"]
+        assert {rank for pieces in reads for rank, *_ in pieces} == readers
+
+
 def test_a_file_whose_end_nobody_wrote_is_made_longer() -> None:
     program = Program(2, Hdf5Properties(release="1.10.2"))
     file, batch = program.file, program.batch

@@ -15,6 +15,8 @@ import yaml
 HERE = Path(__file__).parent
 HINT = "IOR_HINT__MPI__"
 MOUNT = "/lus/theta"
+INSTALLED = {"mpi.library": "romio", "mpi.release": "4", "mpi.hdf5": "1.10.2"}
+"""Whose behaviour that of the recorded libraries is: MPICH 4.0.2 and HDF5 1.10.8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,7 @@ class Case:
         if self.stripes:
             count, size = self.stripes
             scenario["striping"] = {"count": count, "size": size}
-            scenario["changes"] = {"mpi.library": "romio", "mpi.release": "4"}
+            scenario["changes"] = INSTALLED
         if self.hints:
             scenario["environment"] = self.environment
         return scenario

@@ -156,7 +156,9 @@ class Exerciser(Kernel):
         "the aggregators' buffers, and no datatypes are built and taken apart.",
     )
     iterations: Count = Field(1, description="Times that each size is done; the original does 10.")
-    release: Literal["1.10.1", "1.10.2"] = Field("1.10.1", description="Release of HDF5.")
+    release: Literal["1.10.1", "1.10.2"] | None = Field(
+        None, description="Release of HDF5; unless given, that of the machine (mpi.hdf5)."
+    )
     h5bench: Literal["1.5", "1.6"] = Field(
         "1.6", description="Release of h5bench; 1.5 stands for all before it, too."
     )
