@@ -64,6 +64,9 @@ class Case:
             return {self.program.partition("-")[0]: self.line.replace("@", MOUNT)}
         if self.program == "h5bench_exerciser":
             return {"kernel": {"name": "exerciser", **self.model, **self.options}}
+        if self.program == "adios_write":
+            told = {"name": "adios", "distribution": "fixed", **self.model, **self.options}
+            return {"kernel": told}
         path = folder / "h5bench.json"
         path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
         return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}
@@ -119,6 +122,8 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
     line = both.get("line", "")
     if both["program"] == "h5bench_exerciser":
         line = " ".join(_argument(key, value) for key, value in both["options"].items())
+    elif both["program"] == "adios_write":
+        line = _of_adios(both["options"])
     elif "line" not in both:
         line = " ".join(f"{key}={value}" for key, value in own.get("options", {}).items())
     return Case(
@@ -139,6 +144,17 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
 def _argument(key: str, value: Any) -> str:
     values = value if isinstance(value, list) else [value]
     return f"--{key}" if value is True else shlex.join([f"--{key}", *map(str, values)])
+
+
+def _of_adios(options: Mapping[str, Any]) -> str:
+    """Return the line of the rig's program; the parameters come in the order of the options."""
+    apart = ("method", "size", "variables", "steps")
+    given = {key: value for key, value in options.items() if key not in apart}
+    if options["method"] == "POSIX":
+        given = {}
+    text = ";".join(f"{key}={int(value)}" for key, value in given.items())
+    method, size, variables, steps = (options[key] for key in apart)
+    return shlex.join([method, text, str(size), str(variables), str(steps), "@/out"])
 
 
 def _deviations(own: Mapping[str, Any]) -> Iterator[str]:

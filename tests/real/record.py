@@ -45,7 +45,7 @@ def main() -> None:
     asked = parser.parse_args()
     made = 0
     for group in asked.group or groups():
-        program = asked.programs.absolute() / cases(group)[0].program
+        program = _program(asked.programs.absolute(), cases(group)[0].program)
         if program.is_file():
             began = time.monotonic()
             _record(group, program)
@@ -57,6 +57,12 @@ def main() -> None:
             print(f"{group}: there is no {program}; the recording stays as it is", flush=True)
     if not made:
         sys.exit("nothing was recorded: --programs names the folder of the real programs")
+
+
+def _program(folder: Path, name: str) -> Path:
+    """Return where a program is: in the folder of the real ones, or the rig's own."""
+    own = BUILT.absolute() / "bin" / name
+    return own if own.is_file() and not (folder / name).is_file() else folder / name
 
 
 def _record(group: str, program: Path) -> None:
