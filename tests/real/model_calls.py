@@ -39,12 +39,17 @@ DATA = frozenset({"read", "write"})
 PLACED = DATA | {"truncate"}
 
 
+def simulated(case: Case, folder: Path) -> sim.Result:
+    """Simulate a case and record its calls."""
+    scenario = sim.Scenario(**case.scenario(folder))
+    with _installed_release():
+        return sim.simulate(scenario, record=True)
+
+
 def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
     """Simulate a case and return what its ranks called."""
     try:
-        scenario = sim.Scenario(**case.scenario(folder))
-        with _installed_release():
-            result = sim.simulate(scenario, record=True)
+        result = simulated(case, folder)
     except InputError as error:
         return Refused(str(error))
     recording = result.recording

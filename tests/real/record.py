@@ -2,7 +2,8 @@
 
 ``rig/build.sh`` makes the recorder and an MPICH with ROMIO's Lustre driver. The programs, ``ior``,
 ``mdtest``, ``h5bench_exerciser`` and ``h5bench_write``, linked with Debian's MPICH, are taken from
-a folder; a file ``VERSIONS`` in it says what they are, a line each: the program, a space, its
+a folder; so is ``libdarshan.so``, under which the cases of ``counted.yaml`` run once more for what
+Darshan counts. A file ``VERSIONS`` in it says what they are, a line each: the program, a space, its
 version. What is not there is said, and its recordings stay as they are.
 """
 
@@ -22,10 +23,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from case_table import Case, cases, groups
+from darshan_counts import Counts, counted, counts_in
+from darshan_counts import keep as keep_counts
 from recordings import Calls, Recorded, Refused, Row, keep
 
 BUILT = Path("build/real")
 PACKAGES = ("mpich", "libhdf5-mpich-103-1")
+COUNTERS, DARSHAN = "darshan", "libdarshan.so"
 LONGEST = 120.0  # s: of a run
 OPS = {"mknod": "mkdir", "rmdir": "unlink"}
 """What counts as another call: the model has one for all that make a name, and take it away."""
@@ -41,10 +45,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--programs", type=Path, default=Path("build/real/bin"))
-    parser.add_argument("--group", choices=groups(), action="append")
+    parser.add_argument("--group", choices=[*groups(), COUNTERS], action="append")
     asked = parser.parse_args()
+    wanted = asked.group or [*groups(), COUNTERS]
     made = 0
-    for group in asked.group or groups():
+    if COUNTERS in wanted:
+        made += _record_counters(asked.programs.absolute())
+    for group in [group for group in wanted if group != COUNTERS]:
         program = _program(asked.programs.absolute(), cases(group)[0].program)
         if program.is_file():
             began = time.monotonic()
@@ -70,6 +77,36 @@ def _record(group: str, program: Path) -> None:
     keep(group, Recorded(_versions(program), found))
 
 
+def _record_counters(programs: Path) -> bool:
+    """Run the cases of counted.yaml under Darshan; tell whether that can be done."""
+    library = programs / DARSHAN
+    if not library.is_file():
+        print(f"{COUNTERS}: there is no {library}; the recording stays as it is", flush=True)
+        return False
+    began, found, versions = time.monotonic(), {}, dict(_versions(library))
+    for group, of_group in counted().items():
+        program = _program(programs, of_group[0].program)
+        if not program.is_file():
+            sys.exit(f"{COUNTERS}: there is no {program}; all of counted.yaml are recorded at once")
+        versions |= _versions(program)
+        found[group] = {case.name: _counts_of_real(case, program, library) for case in of_group}
+    keep_counts(versions, found)
+    total = sum(map(len, found.values()))
+    print(f"{COUNTERS}: {total} cases, {time.monotonic() - began:.0f} s", flush=True)
+    return True
+
+
+def _counts_of_real(case: Case, program: Path, library: Path) -> Counts:
+    with tempfile.TemporaryDirectory(prefix="real-") as scratch:
+        folder, log = Path(scratch, "files"), Path(scratch, "log")
+        folder.mkdir()
+        status, said = _run(case, program, folder, log, library)
+        logs = list(folder.glob("*.darshan"))
+        if status or len(logs) != 1:
+            sys.exit(f"{case.group}, {case.name}: no log of Darshan: {_reason(said)}")
+        return counts_in(logs[0], str(folder))
+
+
 def calls_of_real(case: Case, program: Path) -> Calls | Refused:
     """Run a case and return what its ranks called."""
     with tempfile.TemporaryDirectory(prefix="real-") as scratch:
@@ -81,8 +118,10 @@ def calls_of_real(case: Case, program: Path) -> Calls | Refused:
         return {rank: rows_of(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
 
 
-def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
-    """Return the status of the run, and what was printed."""
+def _run(
+    case: Case, program: Path, folder: Path, log: Path, darshan: Path | None = None
+) -> tuple[int, str]:
+    """Return the status of the run, and what was printed; Darshan leaves its log in the folder."""
     recorder = BUILT.absolute() / "recorder.so"
     told = {
         "REAL_FOLDER": str(folder),
@@ -93,6 +132,10 @@ def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
         "LD_PRELOAD": str(recorder),
         **case.environment,
     }
+    if darshan:
+        # The log lies where ROMIO's questions are answered, for it is written through MPI-IO.
+        short = recorder.with_name("short_counts.so")
+        told |= {"LD_PRELOAD": f"{short}:{darshan}:{recorder}", "DARSHAN_LOGPATH": str(folder)}
     if case.any_name:
         told["REAL_RELATIVE"] = "1"
     if case.stripes:

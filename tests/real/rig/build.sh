@@ -2,6 +2,7 @@
 # Makes what `make truth` records with, on Debian: build.sh FOLDER
 #
 #   FOLDER/recorder.so   preloaded into the programs
+#   FOLDER/short_counts.so  preloaded, too, where Darshan counts
 #   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13
 #   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
 #                        leaves out: ten minutes on two cores
@@ -25,6 +26,7 @@ fi
 
 gcc -O2 -Wall -Wextra -Wno-unused-parameter -shared -fPIC -I"$rig" \
     -o "$folder/recorder.so" "$rig/recorder.c" -ldl
+mpicc.mpich -O2 -Wall -Wextra -shared -fPIC -o "$folder/short_counts.so" "$rig/short_counts.c"
 
 if [ ! -e "$folder/mpich/lib/libmpich.so" ]; then
   cd "$folder"
