@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from case_table import Case, cases, groups
@@ -112,10 +113,23 @@ def calls_of_real(case: Case, program: Path) -> Calls | Refused:
     with tempfile.TemporaryDirectory(prefix="real-") as scratch:
         folder, log = Path(scratch, "files"), Path(scratch, "log")
         folder.mkdir()
-        status, said = _run(case, program, folder, log)
-        if status:
-            return Refused(_reason(said))
-        return {rank: rows_of(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
+        found: Calls = {rank: [] for rank in range(case.ranks)}
+        for part, maker in _parts(case, program):
+            status, said = _run(part, maker, folder, log)
+            if status:
+                return Refused(_reason(said))
+            for rank, rows in found.items():
+                rows += rows_of(log.with_name(f"log.{rank}"), folder)
+                log.with_name(f"log.{rank}").unlink()
+        return found
+
+
+def _parts(case: Case, program: Path) -> list[tuple[Case, Path]]:
+    """Return what is run, one after the other: what is read is written before."""
+    if not case.written:
+        return [(case, program)]
+    writing = replace(case, program="h5bench_write", options=case.written)
+    return [(writing, program.with_name("h5bench_write")), (case, program)]
 
 
 def _run(
@@ -143,7 +157,9 @@ def _run(
         told["ROMIO_FSTYPE_FORCE"] = "lustre:"
         told["LD_LIBRARY_PATH"] = str(BUILT.absolute() / "mpich/lib")
     line = case.line.replace("@", str(folder))
-    if case.program.startswith("h5bench_") and case.program != "h5bench_exerciser":
+    if case.program == "io500":
+        line = str(_io500_file(case, folder))
+    elif case.program.startswith("h5bench_") and case.program != "h5bench_exerciser":
         line = f"{_h5bench_settings(case, folder.parent)} {folder}/test.h5"
     settings = [word for key, value in told.items() for word in ("-genv", key, value)]
     command = ["mpirun.mpich", "-n", str(case.ranks), *settings, str(program), *shlex.split(line)]
@@ -164,11 +180,28 @@ def _run(
     return run.returncode, said
 
 
+def _io500_file(case: Case, folder: Path) -> Path:
+    """Write IO500's file; what it says lies beside the folder, and not in it."""
+    places = {
+        "datadir": folder / "data",
+        "resultdir": folder.with_name("results"),
+        "timestamp-datadir": "FALSE",
+        "timestamp-resultdir": "FALSE",
+    }
+    lines = []
+    for section, options in {"global": places, **case.sections()}.items():
+        lines += [f"[{section}]", *(f"{key} = {value}" for key, value in options.items())]
+    path = folder.with_name("io500.ini")
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return path
+
+
 def _h5bench_settings(case: Case, folder: Path) -> Path:
     """Write the settings as h5bench's programs read them: a line each, without blanks in it."""
     path = folder / "h5bench.cfg"
     lines = (f"{key}={value}\n" for key, value in case.options.items() if key != "MODE")
-    path.write_text("".join(lines), encoding="utf-8")
+    operation = "IO_OPERATION=READ\n" if case.program == "h5bench_read" else ""
+    path.write_text("".join([operation, *lines]), encoding="utf-8")
     return path
 
 
