@@ -54,7 +54,8 @@ def main() -> None:
         made += _record_counters(asked.programs.absolute())
     for group in [group for group in wanted if group != COUNTERS]:
         program = _program(asked.programs.absolute(), cases(group)[0].program)
-        if program.is_file():
+        missing = [path for _, path in _parts(cases(group)[0], program) if not path.is_file()]
+        if not missing:
             began = time.monotonic()
             _record(group, program)
             made += 1
@@ -62,15 +63,14 @@ def main() -> None:
                 f"{group}: {len(cases(group))} cases, {time.monotonic() - began:.0f} s", flush=True
             )
         else:
-            print(f"{group}: there is no {program}; the recording stays as it is", flush=True)
+            print(f"{group}: there is no {missing[0]}; the recording stays as it is", flush=True)
     if not made:
         sys.exit("nothing was recorded: --programs names the folder of the real programs")
 
 
 def _program(folder: Path, name: str) -> Path:
     """Return where a program is: in the folder of the real ones, or the rig's own."""
-    own = BUILT.absolute() / "bin" / name
-    return own if own.is_file() and not (folder / name).is_file() else folder / name
+    return (BUILT.absolute() / "bin" if name == "adios_write" else folder) / name
 
 
 def _record(group: str, program: Path) -> None:
