@@ -5,7 +5,7 @@
 #   FOLDER/short_counts.so  preloaded, too, where Darshan counts
 #   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13
 #   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
-#                        leaves out: ten minutes on two cores
+#                        leaves out: five minutes on two cores
 #
 # What is there is not made again. The programs that are recorded are no part of it.
 set -euo pipefail
