@@ -215,9 +215,14 @@ class Hdf5File(LibraryFile):
         empty[0] = self._space.raw(storage.chunk_bytes)
         return storage, None
 
-    def open_dataset(self, batch: Batch, dataset: Dataset) -> None:
-        """Open a dataset (H5Dopen): its name is looked for in its group, its header is read."""
-        self._load(batch, dataset.group.path(dataset.number) + dataset.header.reads())
+    def open_dataset(self, batch: Batch, dataset: Dataset, *, together: bool = False) -> None:
+        """Open a dataset (H5Dopen): its name is looked for in its group, its header is read.
+
+        ``together``: by rank 0 for all, as the dataset's own access list may ask for
+        (H5Pset_all_coll_metadata_ops).
+        """
+        entries = dataset.group.path(dataset.number) + dataset.header.reads()
+        self._load(batch, entries, together=together)
 
     def write(
         self, batch: Batch, dataset: Dataset, selection: Hyperslab, memory: Memory | None = None

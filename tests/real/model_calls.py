@@ -34,11 +34,15 @@ DATA = frozenset({"read", "write"})
 PLACED = DATA | {"truncate"}
 
 
+def simulated(case: Case, folder: Path) -> sim.Result:
+    """Simulate a case and record its calls."""
+    return sim.simulate(sim.Scenario(**case.scenario(folder)), record=True)
+
+
 def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
     """Simulate a case and return what its ranks called."""
     try:
-        scenario = sim.Scenario(**case.scenario(folder))
-        result = sim.simulate(scenario, record=True)
+        result = simulated(case, folder)
     except InputError as error:
         return Refused(str(error))
     recording = result.recording
