@@ -72,8 +72,9 @@ def _take_room(dvs: Dvs, program_id: int, start: int) -> None:
     program = dvs.programs.rows[program_id]
     file = dvs.files.rows[dvs.programs.operations[program.op].file]
     volume = dvs.volumes[file.volume]
-    room = max(volume.capacity - volume.used, 0)
-    stop = min(start + program.length, max(file.end, start) + room)
+    # A hole takes room as well: who fills it later finds it taken.
+    may_end = file.end + max(volume.capacity - volume.used, 0)
+    stop = max(min(start + program.length, may_end), start)
     refused = program.length - (stop - start)
     if refused > 0:
         dvs.programs.refused[program_id, REFUSED] += refused
