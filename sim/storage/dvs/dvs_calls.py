@@ -157,8 +157,8 @@ def _ask(dvs: Dvs, program_id: int, kind: int, now: float) -> float:
     wait_for(dvs.programs, program_id, asked, now)
     for index in range(asked):
         object_id = object_of(dvs.files, operation.file, index)
-        server = dvs.files.objects[object_id].ost
-        station = dvs.server_requests + server
-        service = dvs.servers[server].open_time
-        send(dvs.requests, program_id, SERVER_REQUEST, station, service, object_id, now)
+        number = dvs.files.objects[object_id].ost
+        station, server = dvs.server_requests + number, dvs.servers[number]
+        service, latency = server.open_time, server.latency
+        send(dvs.requests, program_id, SERVER_REQUEST, station, service, latency, object_id, now)
     return GONE
