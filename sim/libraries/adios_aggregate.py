@@ -28,7 +28,8 @@ import numpy.typing as npt
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import KIB, MIB
 from xc40io.engine.types import Floats, Indices, Integers
-from xc40io.libraries.adios_output import DEFAULT_STRIPING, FOOTER, Variables, Writers, write_once
+from xc40io.libraries.adios_format import FOOTER
+from xc40io.libraries.adios_output import DEFAULT_STRIPING, Variables, Writers, write_once
 from xc40io.mpi.communicator import Collectives
 from xc40io.mpi.stats import Timer
 from xc40io.plane.batch import Batch
@@ -238,13 +239,20 @@ class AggregateOptions:
             needed[:] = np.where(groups.size > 1, largest, 0)[groups.of]
             needed[groups.leader] *= 2
         else:
-            index = variables.index_size(1) * groups.size + FOOTER
+            index = variables.index_sizes(groups.size) + FOOTER
             needed[groups.leader] = np.add.reduceat(size, groups.leader) + index
         return needed
 
 
 _EAGER = 8 * KIB
 """Longest message that is sent ahead, before anybody asks for it (MPICH_GNI_MAX_EAGER_MSG_SIZE)."""
+
+_OPENING = (Op.CREATE, Op.CLOSE, Op.OPEN, Op.CLOSE, Op.OPEN)
+"""What opens a file: ADIOS with O_LOV_DELAY_CREATE, for its striping, then MPI-IO, twice.
+
+MPI_File_open creates with the mode that is asked for, closes, and opens for what MPI allows
+(ADIO_Open of ROMIO). Before that an old file is removed: where there is none its name is looked up.
+"""
 
 _CONTEXT = 256
 """Bytes of the allreduce in which a new communicator gets its number (MPICH)."""
@@ -273,6 +281,7 @@ class MpiAggregate:
         """Make the files of a new output; return them by name."""
         self._index = self._writers.filesystem.allocate(1, DEFAULT_STRIPING)
         self._files = self._subfiles()
+        self._folder = self._writers.filesystem.allocate_names(1)
         return {"bp": self._index, "bp.dir/bp": self._files}
 
     def _subfiles(self) -> FileSet:
@@ -305,18 +314,18 @@ class MpiAggregate:
     def open(self, batch: Batch) -> None:
         """Rank 0 opens the global index; the ranks form groups; their subfiles are opened."""
         writers, first = self._writers, self._writers.world.owners[:1]
+        batch.add(Op.STAT, first, file=self._index.first, timer=Timer.OPEN)
         if self._options.have_metadata_file:
-            for kind in (Op.STAT, Op.CREATE):
+            for kind in _OPENING:
                 batch.add(kind, first, file=self._index.first, timer=Timer.OPEN)
         costs = writers.costs
         new_communicator = costs.allgather(8) + costs.allreduce(_CONTEXT)
         writers.meet(batch, costs.bcast(4) + 2 * new_communicator, Timer.OPEN)
-        batch.add(Op.MKDIR, first, file=self._index.first, timer=Timer.OPEN)
+        batch.add(Op.MKDIR, first, file=self._folder, timer=Timer.OPEN)
         self._meet_leaders(batch, self._leaders_costs.barrier(), Timer.OPEN)
         self._meet_thread(batch, Timer.OPEN)
         opener = self._thread if self._options.threading else self.aggregators
-        # An old file is looked for; O_LOV_DELAY_CREATE and the striping; opened once more.
-        for kind in (Op.STAT, Op.CREATE, Op.CLOSE, Op.OPEN):
+        for kind in (Op.STAT, *_OPENING):
             batch.add(kind, opener, file=self._file, timer=Timer.OPEN)
 
     def write(self, batch: Batch, size: Integers) -> None:
@@ -327,7 +336,7 @@ class MpiAggregate:
         """Gather the data of each group and write it; gather the indices and write them."""
         self._meet_groups(batch, self._group_costs("allgather", 8))
         total = np.bincount(self._groups.of, size).astype(np.int64)
-        index = self._writers.entry * self._groups.size + FOOTER
+        index = self._writers.variables.index_sizes(self._groups.size) + FOOTER
         if self._options.brigade:
             self._meet_thread(batch, Timer.OPEN)
             self._pass_on(batch, size)
@@ -419,13 +428,14 @@ class MpiAggregate:
         Short messages are sent ahead, and nobody waits for the aggregator to take them.
         """
         writers, groups = self._writers, self._groups
-        sent = self._group_costs("gather", 4) + self._group_costs("gather", writers.entry)
-        if writers.entry > _EAGER:
+        entry = int(writers.entries[-1])
+        sent = self._group_costs("gather", 4) + self._group_costs("gather", entry)
+        if entry > _EAGER:
             self._meet_groups(batch, sent)
         else:
             seconds = sent[groups.of]
             batch.add(Op.WORK, writers.world.owners, seconds=seconds, timer=Timer.AGGREGATE)
-        taken = (groups.size - 1) * writers.entry / writers.mpi.step_rate
+        taken = (groups.size - 1) * entry / writers.mpi.step_rate
         merged = groups.size * writers.merge_time(1)
         seconds = taken + merged
         batch.add(Op.WORK, self.aggregators, seconds=seconds, timer=Timer.AGGREGATE)
@@ -441,7 +451,6 @@ class MpiAggregate:
         if not self._options.have_metadata_file:
             return
         self._meet_leaders(batch, self._leaders_costs.gather(4), Timer.AGGREGATE)
-        foreign = int(self._groups.size[1:].sum())
-        gathered = self._writers.variables.index_size(foreign)
-        gathering = self._leaders_costs.gatherv(gathered)
+        gathered = self._writers.variables.index_sizes(self._groups.size)
+        gathering = self._leaders_costs.gatherv(int(gathered[1:].sum()))
         self._writers.write_global_index(batch, self._index.first, gathering)

@@ -24,6 +24,7 @@ from xc40io.config.parts.mpi import Mpi
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import MIB
 from xc40io.engine.types import Integers
+from xc40io.libraries.adios_format import FOOTER, index_sizes
 from xc40io.mpi.communicator import Collectives, Communicator
 from xc40io.mpi.stats import Timer
 from xc40io.plane.batch import Batch
@@ -34,20 +35,9 @@ if TYPE_CHECKING:
 
 
 GROUP_ENTRY = 39
-"""Bytes of the entry of a process group: names, rank, time step, where it begins."""
-
-_SET = 1 + 4  # how many characteristics follow, and in how many bytes
-_PLACES = 2 * (1 + 8) + 2 * (1 + 4)  # offset and payload; number of the subfile and of the step
-_DIMENSIONS = 1 + 1 + 2 + 3 * 24  # of an array in three dimensions: local, global, offset
-_STATISTICS = 1 + 4 + 1 + 4 + 4 * 8  # which there are; count, minimum, maximum, sum, squares
-
-VARIABLE_ENTRY = _SET + _PLACES + _DIMENSIONS + _STATISTICS
-"""Bytes that an array of doubles in three dimensions takes for each process group."""
+"""Bytes of the entry of a process group in ADIOS 2: names, rank, time step, where it begins."""
 
 _PUT_PIECES, _MERGE_PIECES = 23, 3
-
-FOOTER = 28
-"""Bytes at the end of a file: where the three parts of the index begin, and the version."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +52,7 @@ class Variables:
     # how many there are; what is written of one variable for several steps of a simulation counts
     # as many times
     count: int
-    entry: int = VARIABLE_ENTRY  # bytes of each in the index
+    entry: int | None = None  # bytes of each in the index; as in ADIOS 1.13 unless given
 
     @property
     def put_pieces(self) -> int:
@@ -74,8 +64,13 @@ class Variables:
         """As many pieces of a list take as long as merging the entries of a process group."""
         return _MERGE_PIECES * (1 + self.count)
 
-    def index_size(self, groups: int) -> int:
-        """Return the bytes of an index of so many process groups."""
+    def index_sizes(self, groups: Integers) -> Integers:
+        """Return the bytes of indices of so many process groups, without the footers.
+
+        ``groups`` is int64 (n,), and so are the bytes; the first index has the group of rank 0.
+        """
+        if self.entry is None:
+            return index_sizes(self.count, groups)
         return groups * (GROUP_ENTRY + self.count * self.entry)
 
 
@@ -103,10 +98,10 @@ class Writers:
         """What collectives of all ranks cost."""
         return Collectives(self.mpi, self.world.nodes, self.world.size)
 
-    @property
-    def entry(self) -> int:
-        """Bytes of the index of one rank's data."""
-        return self.variables.index_size(1)
+    @cached_property
+    def entries(self) -> Integers:
+        """Bytes of the index of each rank's own data: int64 (ranks,)."""
+        return self.variables.index_sizes(np.ones(self.world.size, np.int64))
 
     def meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
         """Add a collective of all ranks."""
@@ -134,12 +129,10 @@ class Writers:
     def write_global_index(self, batch: Batch, file: int, gathering: float) -> None:
         """Gather the indices at rank 0, in so many seconds, and write the global one."""
         ranks, first = self.world.size, self.world.owners[:1]
-        length = self.variables.index_size(ranks) + FOOTER
+        length = self.variables.index_sizes(np.array([ranks])) + FOOTER
         seconds = gathering + self.merge_time(ranks)
         batch.add(Op.WORK, first, seconds=seconds, timer=Timer.AGGREGATE)
-        write_once(
-            batch, first, np.array([file]), np.array([0]), np.array([length]), Timer.METADATA
-        )
+        write_once(batch, first, np.array([file]), np.array([0]), length, Timer.METADATA)
 
 
 class Method(Protocol):
@@ -172,6 +165,7 @@ class Posix:
         filesystem, striping = self._writers.filesystem, self._writers.striping
         self._index = filesystem.allocate(1, striping)
         self._files = filesystem.allocate(self._writers.world.size, striping)
+        self._folder = filesystem.allocate_names(1)
         return {"bp": self._index, "bp.dir/bp": self._files}
 
     def helped(self) -> Integers | None:
@@ -185,8 +179,7 @@ class Posix:
     def open(self, batch: Batch) -> None:
         """Rank 0 makes the directory; all create their files in it."""
         writers, every = self._writers, self._writers.world.owners
-        batch.add(Op.STAT, every, file=self._file, timer=Timer.OPEN)
-        batch.add(Op.MKDIR, every[:1], file=self._index.first, timer=Timer.OPEN)
+        batch.add(Op.MKDIR, every[:1], file=self._folder, timer=Timer.OPEN)
         writers.meet(batch, writers.costs.barrier(), Timer.OPEN)
         batch.add(Op.CREATE, every, file=self._file, timer=Timer.OPEN)
         batch.add(Op.CREATE, every[:1], file=self._index.first, timer=Timer.OPEN)
@@ -196,15 +189,14 @@ class Posix:
         self._writers.fill_buffers(batch, size)
 
     def close(self, batch: Batch, size: Integers) -> None:
-        """All write their data and their index; rank 0 gathers and writes the index of all."""
+        """All write their data; rank 0 gathers and writes the index of all; all write their own."""
         writers, every = self._writers, self._writers.world.owners
-        entry = np.full_like(size, writers.entry + FOOTER)
         write_once(batch, every, self._file, np.zeros_like(size), size, Timer.RAW_WRITE)
-        write_once(batch, every, self._file, size, entry, Timer.RAW_WRITE)
         writers.meet(batch, writers.costs.gather(4), Timer.AGGREGATE)
-        gathering = writers.costs.gatherv(int(entry[1:].sum()))
+        gathering = writers.costs.gatherv(int(writers.entries[1:].sum()))
         writers.write_global_index(batch, self._index.first, gathering)
         batch.add(Op.CLOSE, every[:1], file=self._index.first)
+        write_once(batch, every, self._file, size, writers.entries + FOOTER, Timer.RAW_WRITE)
         batch.add(Op.CLOSE, every, file=self._file)
 
 

@@ -8,7 +8,7 @@ method of :class:`Hdf5File` adds to a batch what one call of the library makes t
   piece by piece by every rank, or by rank 0, which passes them on (H5Pset_coll_metadata_write,
   H5Pset_all_coll_metadata_ops);
 * raw data go by :mod:`xc40io.libraries.hdf5_transfer`;
-* space is allocated by :mod:`xc40io.libraries.hdf5_objects` when a dataset is created.
+* space is allocated by :mod:`xc40io.libraries.hdf5_space` when a dataset is created.
 
 The order of the steps is that of HDF5 1.10, checked against a trace of the MPI-IO calls of release
 1.10.8 and against a Darshan log of IOR with HDF5 on Cori.
@@ -35,19 +35,17 @@ from xc40io.config.errors import InputError
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.units import GIB, MIB
 from xc40io.engine.types import Integers
+from xc40io.libraries.hdf5_cache import Entry, MetadataCache
 from xc40io.libraries.hdf5_chunk_cache import ChunkCache
+from xc40io.libraries.hdf5_header import FLOAT, ObjectHeader
 from xc40io.libraries.hdf5_objects import (
-    DATASET_HEADER,
-    GUESS,
     SUPERBLOCK,
     SUPERBLOCK_READS,
     ChunkIndex,
-    Entry,
-    FileSpace,
     Group,
-    MetadataCache,
     allocate_chunks,
 )
+from xc40io.libraries.hdf5_space import FileSpace
 from xc40io.libraries.hdf5_transfer import Transfer, TransferProperties
 from xc40io.libraries.mpi_driver import LibraryFile, MpiDriver
 from xc40io.libraries.selections import (
@@ -70,12 +68,13 @@ _FILL_BUFFER = MIB  # bytes that are filled in one go
 class Hdf5Properties:
     """How a file is accessed (HDF5's property lists), with the library's defaults."""
 
-    # of HDF5. Since `1.10.2` rank 0 reads superblock and root group for all when a file is opened,
-    # and a file is cut to its size only if its size is wrong (release notes of 1.10.2: "performance
-    # of the HDF5 parallel open/close/flush operations"). All ranks read the metadata of groups and
-    # datasets then, even if the file's are to be read collectively (as recorded with 1.10.8): what
-    # is said of the file does not reach its objects.
-    release: Literal["1.10.1", "1.10.2"] = "1.10.1"
+    # of HDF5, unless it is that of the machine (`mpi.hdf5`). Since `1.10.2` rank 0 reads superblock
+    # and root group for all when a file is opened, and a file is cut to its size only if its size
+    # is wrong (release notes of 1.10.2: "performance of the HDF5 parallel open/close/flush
+    # operations"). All ranks read the metadata of groups and datasets then, even if the file's are
+    # to be read collectively (as recorded with 1.10.8): what is said of the file does not reach its
+    # objects.
+    release: Literal["1.10.1", "1.10.2"] | None = None
     # alignment, alignment_threshold: bytes: what is at least as large as the threshold begins at a
     # multiple of the alignment (H5Pset_alignment)
     alignment: int = 1
@@ -93,11 +92,6 @@ class Hdf5Properties:
     # how raw data are moved
     transfer: TransferProperties = field(default_factory=TransferProperties)
 
-    @property
-    def reads_together(self) -> bool:
-        """Whether rank 0 reads the metadata of groups and datasets for all."""
-        return self.collective_metadata_reads and self.release == "1.10.1"
-
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -106,9 +100,7 @@ class Dataset:
     # group, number: the group that it is in, and the number of its name there
     group: Group
     number: int
-    # header, header_size: where its object header is, and its size
-    header: int
-    header_size: int
+    header: ObjectHeader
     storage: Storage  # where its elements are
     index: ChunkIndex | None  # in which its chunks are found, if it is chunked
 
@@ -124,6 +116,11 @@ class Hdf5File(LibraryFile):
         self._writing = False
         self._found: dict[int, Integers] = {}
         self._chunks: dict[int, ChunkCache] = {}
+
+    @property
+    def _is_old(self) -> bool:
+        """Whether the release is the one before the changes of 1.10.2."""
+        return (self.properties.release or self._driver.mpi.hdf5_release) == "1.10.1"
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
@@ -142,7 +139,7 @@ class Hdf5File(LibraryFile):
         """
         self._driver.open(batch, create=False, writing=writing)
         self._writing = writing
-        together = self.properties.release != "1.10.1"
+        together = not self._is_old
         reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
         self._fetch(batch, reads, together=together)
         table = self.root.table() if writing else []
@@ -153,7 +150,7 @@ class Hdf5File(LibraryFile):
         parent = parent or self.root
         self._load(batch, parent.path(0) if parent.is_used else [])
         group = Group.create(self._space, self._cache)
-        group.number = parent.link(name, self._space, self._cache)
+        group.number = parent.link(name, group.header, self._space, self._cache)
         return group
 
     def open_group(self, batch: Batch, group: Group, parent: Group | None = None) -> None:
@@ -174,7 +171,7 @@ class Hdf5File(LibraryFile):
         *,
         chunk: tuple[int, ...] | None = None,
         group: Group | None = None,
-        header_size: int = DATASET_HEADER,
+        type_size: int = FLOAT,
     ) -> Dataset:
         """Create a dataset (H5Dcreate): its space is allocated, and filled if that is asked for.
 
@@ -189,8 +186,8 @@ class Hdf5File(LibraryFile):
             Elements along each dimension, and bytes of an element.
         chunk
             Elements of a chunk along each dimension; contiguous layout unless given.
-        header_size
-            Bytes of its object header; more where its type has fields.
+        type_size
+            Bytes that describe the type of an element (:mod:`xc40io.libraries.hdf5_header`).
 
         Raises
         ------
@@ -200,11 +197,12 @@ class Hdf5File(LibraryFile):
         check_shape(dims, element_size, chunk)
         group = group or self.root
         self._load(batch, group.path(0) if group.is_used else [])
-        header = self._cache.insert(self._space.metadata(header_size), header_size)
+        header = ObjectHeader.create(len(dims), type_size, self._space, self._cache)
         storage, index = self._allocate(dims, element_size, chunk)
+        header.place(len(dims), bool(chunk), self._space, self._cache)
         self._fill(batch, storage, chunked=chunk is not None)
-        number = group.link(name, self._space, self._cache)
-        return Dataset(group, number, header.address, header_size, storage, index)
+        number = group.link(name, header.address, self._space, self._cache)
+        return Dataset(group, number, header, storage, index)
 
     def _allocate(
         self, dims: tuple[int, ...], element_size: int, chunk: tuple[int, ...] | None
@@ -217,14 +215,14 @@ class Hdf5File(LibraryFile):
         empty[0] = self._space.raw(storage.chunk_bytes)
         return storage, None
 
-    def open_dataset(self, batch: Batch, dataset: Dataset) -> None:
-        """Open a dataset (H5Dopen): its name is looked for in its group, its header is read."""
-        path = dataset.group.path(dataset.number)
-        rest = max(0, dataset.header_size - GUESS)
-        header = [Entry(dataset.header, GUESS)]
-        if rest:
-            header.append(Entry(dataset.header + GUESS, rest))
-        self._load(batch, path + header)
+    def open_dataset(self, batch: Batch, dataset: Dataset, *, together: bool = False) -> None:
+        """Open a dataset (H5Dopen): its name is looked for in its group, its header is read.
+
+        ``together``: by rank 0 for all, as the dataset's own access list may ask for
+        (H5Pset_all_coll_metadata_ops).
+        """
+        entries = dataset.group.path(dataset.number) + dataset.header.reads()
+        self._load(batch, entries, together=together)
 
     def write(
         self, batch: Batch, dataset: Dataset, selection: Hyperslab, memory: Memory | None = None
@@ -251,6 +249,8 @@ class Hdf5File(LibraryFile):
         """
         if self._writing:
             self._settle(batch)
+            self._space.close()
+            self._truncate(batch)
             self._cache.touch(0)
             self._write_metadata(batch)
         self._driver.close(batch)
@@ -295,7 +295,7 @@ class Hdf5File(LibraryFile):
     def _chunk_cache(self, dataset: Dataset) -> ChunkCache:
         """Return what the ranks have of the chunks of a dataset since the file was opened."""
         size = dataset.storage.chunk_bytes
-        return self._chunks.setdefault(dataset.header, ChunkCache(size))
+        return self._chunks.setdefault(dataset.header.address, ChunkCache(size))
 
     def _look_up(self, batch: Batch, dataset: Dataset, selection: Hyperslab | None) -> None:
         """Read what ranks need of a chunk index to find the chunks that they select.
@@ -304,7 +304,10 @@ class Hdf5File(LibraryFile):
         metadata are read collectively.
         """
         index, chunks = dataset.index, len(dataset.storage.address)
-        if index is None or self._cache.has(index.root):
+        if index is None:
+            return
+        if self._cache.has(index.root):
+            self._cache.use(index.root)
             return
         if selection is None:
             rank, chunk = np.zeros(chunks, np.int64), np.arange(chunks)
@@ -347,8 +350,11 @@ class Hdf5File(LibraryFile):
         if self._cache.is_dirty:
             self._cache.touch(0)  # the superblock says where the file ends
         self._write_metadata(batch)
-        unasked = self.properties.release == "1.10.1"
-        self._driver.truncate(batch, self._space.end, unasked=unasked)
+        self._truncate(batch)
+
+    def _truncate(self, batch: Batch) -> None:
+        """Make the file as long as its allocated space."""
+        self._driver.truncate(batch, self._space.end, unasked=self._is_old)
 
     def _write_metadata(self, batch: Batch) -> None:
         """Write the metadata that have changed, between two barriers."""
@@ -361,7 +367,7 @@ class Hdf5File(LibraryFile):
         if properties.collective_metadata_writes:
             driver.write_all(batch, shares)
         else:
-            driver.write(batch, _superblock_last(shares), each=True)
+            driver.write(batch, shares, each=True)
         driver.barrier(batch)
 
     def _load(self, batch: Batch, entries: list[Entry], *, together: bool = False) -> None:
@@ -373,7 +379,7 @@ class Hdf5File(LibraryFile):
         driver, end = self._driver, self._space.end
         address = np.array([entry.address for entry in entries], np.int64)
         size = np.minimum([entry.size for entry in entries], end - address)
-        if together or self.properties.reads_together:
+        if together or (self._is_old and self.properties.collective_metadata_reads):
             for place, length in zip(address, size, strict=True):
                 one = Accesses(np.zeros(1, np.int64), np.array([place]), np.array([length]))
                 driver.read(batch, one, each=True)
@@ -408,16 +414,3 @@ def check_shape(dims: Sequence[int], element_size: int, chunk: Sequence[int] | N
             f"chunks of {tuple(chunk)} elements of {element_size} bytes: HDF5's chunks are smaller "
             "than 4 GiB"
         )
-
-
-def _superblock_last(shares: Accesses) -> Accesses:
-    """Return shares of metadata with the superblock behind the others of its rank."""
-    if not len(shares.rank) or shares.offset[0]:
-        return shares
-    mine = int(np.count_nonzero(shares.rank == shares.rank[0]))
-    return Accesses(
-        *(
-            np.concatenate([column[1:mine], column[:1], column[mine:]])
-            for column in (shares.rank, shares.offset, shares.length)
-        )
-    )

@@ -1,16 +1,10 @@
-"""What an HDF5 file has besides raw data: superblock, groups, headers, chunk indices, space.
+"""What an HDF5 file has besides raw data: superblock, groups, headers, chunk indices.
 
 The sizes are those of files that any HDF5 1.10 writes unless told to use newer formats: superblock
 version 0, object headers version 1, groups with a symbol table (a B-tree of symbol nodes, and a
 local heap for the names), version 1 B-trees for chunks (HDF5 File Format Specification; checked
-against files that parallel HDF5 1.10.8 wrote).
-
-Small requests for space are served out of blocks of 2 KiB, one for metadata and one for raw data;
-whatever is as large as such a block goes to the end of the file, and so do new blocks. A block at
-the end of the file grows in place; when the other kind needs the end of the file, a block that has
-grown is cut back to what is used of it. With an alignment, everything of at least the threshold's
-size begins at a multiple of it. (HDF5 1.10, H5MFaggr.c and H5FDspace.c; space that is given back
-inside the file is not used again here.)
+against files that parallel HDF5 1.10.8 wrote). :mod:`xc40io.libraries.hdf5_space` finds room for
+them, :mod:`xc40io.libraries.hdf5_cache` keeps them in memory.
 """
 
 from __future__ import annotations
@@ -20,140 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from xc40io.engine.types import Integers
+from xc40io.libraries.hdf5_cache import Entry, MetadataCache
+from xc40io.libraries.hdf5_header import GUESS, grown, padded
+from xc40io.libraries.hdf5_space import FileSpace
 from xc40io.libraries.selections import Storage
 from xc40io.mpi.accesses import Accesses
-
-BLOCK = 2048
-"""Bytes of a block for small requests (H5Pset_meta_block_size, H5Pset_small_data_block_size)."""
-
-
-@dataclass
-class _Block:
-    """A block of which small requests are served: the free part, and its size with the used one."""
-
-    address: int = 0
-    left: int = 0
-    total: int = 0
-
-    @property
-    def end(self) -> int:
-        return self.address + self.left
-
-    def take(self, size: int) -> int:
-        """Use the first bytes of what is left; return where they are."""
-        address = self.address
-        self.address += size
-        self.left -= size
-        return address
-
-
-@dataclass
-class FileSpace:
-    """The space of one file."""
-
-    # threshold, alignment: bytes: requests of at least the one begin at a multiple of the other
-    # (H5Pset_alignment)
-    threshold: int = 1
-    alignment: int = 1
-    end: int = 0  # where the allocated space ends (the library's EOA), in bytes
-    _metadata: _Block = field(default_factory=_Block)
-    _raw: _Block = field(default_factory=_Block)
-
-    def metadata(self, size: int) -> int:
-        """Allocate bytes for metadata; return their address."""
-        return self._allocate(self._metadata, self._raw, size)
-
-    def raw(self, size: int) -> int:
-        """Allocate bytes for raw data; return their address."""
-        return self._allocate(self._raw, self._metadata, size)
-
-    def raw_run(self, size: int, number: int) -> Integers:
-        """Allocate ``number`` times ``size`` bytes for raw data; return the addresses (number,)."""
-        first = self.raw(size)
-        addresses = [first]
-        if size >= BLOCK and number > 1 and self._raw.end != self.end:
-            step = size + -size % self._alignment_of(size)
-            addresses = list(range(first, first + number * step, step))
-            self.end = addresses[-1] + size
-        while len(addresses) < number:
-            addresses.append(self.raw(size))
-        return np.array(addresses, np.int64)
-
-    def extend_metadata(self, address: int, size: int, extra: int) -> bool:
-        """Extend metadata in place, if they end where the block for metadata begins."""
-        block = self._metadata
-        if address + size != block.address or (extra > block.left and block.end != self.end):
-            return False
-        if extra > block.left:
-            more = max(extra, BLOCK)
-            block.left += more
-            block.total += more
-            self.end += more
-        block.take(extra)
-        return True
-
-    def release(self) -> None:
-        """Give back what is left of the blocks at the end of the file, as before it is flushed."""
-        for block in sorted((self._metadata, self._raw), key=lambda block: -block.end):
-            self._give_back(block)
-
-    def _alignment_of(self, size: int) -> int:
-        return self.alignment if size >= self.threshold else 1
-
-    def _at_end(self, size: int) -> int:
-        address = self.end + -self.end % self._alignment_of(size)
-        self.end = address + size
-        return address
-
-    def _allocate(self, mine: _Block, other: _Block, size: int) -> int:
-        gap = -mine.address % self._alignment_of(size) if mine.address else 0
-        if size + gap > mine.left:
-            if size >= BLOCK:
-                return self._allocate_large(mine, other, size, gap)
-            if not self._grow(mine, max(BLOCK, size + gap), gap):
-                self._make_room(other)
-                end = self.end
-                address = self._at_end(BLOCK)
-                if self._alignment_of(size) == 1:  # the block may begin before it is aligned
-                    address = end
-                mine.address, mine.left = address, self.end - address
-                mine.total = mine.left
-            return mine.take(size)
-        mine.take(gap)
-        return mine.take(size)
-
-    def _allocate_large(self, mine: _Block, other: _Block, size: int, gap: int) -> int:
-        """Allocate what is as large as a block: before a block at the end of the file, or there."""
-        if mine.address and mine.end == self.end:
-            address = mine.address + gap
-            mine.address = address + size
-            mine.total += size + gap
-            self.end += size + gap
-            return address
-        self._make_room(other)
-        return self._at_end(size)
-
-    def _grow(self, block: _Block, size: int, gap: int) -> bool:
-        """Extend a block, after a gap, if it ends where the file does; return whether it did."""
-        if not block.address or block.end != self.end:
-            return False
-        block.left += size - gap
-        block.address += gap
-        block.total += size
-        self.end += size
-        return True
-
-    def _make_room(self, other: _Block) -> None:
-        """Cut back the other block, if it is at the end and more than one block is used of it."""
-        if other.left and other.end == self.end and other.total - other.left >= BLOCK:
-            self._give_back(other)
-
-    def _give_back(self, block: _Block) -> None:
-        """Forget a block; what is left of it is no longer allocated if it is at the end."""
-        if block.left and block.end == self.end:
-            self.end = block.address
-        block.address = block.left = block.total = 0
-
 
 SUPERBLOCK = 96
 """Bytes of the superblock, at address 0."""
@@ -161,18 +26,13 @@ SUPERBLOCK = 96
 SUPERBLOCK_READS = ((0, 8), (0, 16), (16, 80))
 """How it is read: the signature, the version, the rest; addresses and bytes."""
 
-DATASET_HEADER = 272
-"""Bytes of the object header of a dataset whose type has no fields."""
-
-GUESS = 512
-"""Bytes that the library reads of an object header or a heap whose size it does not know."""
-
 _GROUP_HEADER = 40
 _GROUP_TREE = 544  # up to 32 symbol nodes
 _SYMBOL_NODE = 328  # up to 8 names
 _SYMBOLS = 8
 _HEAP_PREFIX = 32
 _HEAP = 88  # at first, for names
+_HEAP_REST = 16  # the least that it can note as free
 _SYMBOL_MESSAGE = 24  # of a group's header; moves if attributes need its place
 
 _TREE_ENTRIES = 64  # of a node of a chunk index
@@ -208,75 +68,6 @@ def leaves(entries: Integers, capacity: int = _TREE_ENTRIES) -> Integers:
     return 1 + more
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A piece of metadata: what the library reads or writes at once. Bytes."""
-
-    address: int
-    size: int
-
-
-class MetadataCache:
-    """The metadata of a file, as all ranks have them in memory.
-
-    HDF5 demands that all ranks change metadata alike, so that one picture serves for all of them.
-    """
-
-    def __init__(self) -> None:
-        self._sizes: dict[int, int] = {}
-        self._dirty: set[int] = set()
-        self._loaded: set[int] = set()
-
-    def insert(self, address: int, size: int) -> Entry:
-        """Take in new metadata, or what has changed its size."""
-        self._sizes[address] = size
-        self.touch(address)
-        return Entry(address, size)
-
-    def touch(self, address: int) -> None:
-        """Note that metadata have changed."""
-        self._dirty.add(address)
-        self._loaded.add(address)
-
-    def forget(self, address: int) -> None:
-        """Drop metadata that are no longer in the file."""
-        del self._sizes[address]
-        self._dirty.discard(address)
-
-    def empty(self) -> None:
-        """Forget what was read: the file is closed."""
-        self._loaded.clear()
-
-    def has(self, address: int) -> bool:
-        """Tell whether metadata are in memory."""
-        return address in self._loaded
-
-    def missing(self, entries: list[Entry]) -> list[Entry]:
-        """Return the entries that must be read, and add them to what is in memory."""
-        missing = [entry for entry in entries if entry.address not in self._loaded]
-        self._loaded.update(entry.address for entry in missing)
-        return missing
-
-    @property
-    def is_dirty(self) -> bool:
-        """Whether anything has changed since the last flush."""
-        return bool(self._dirty)
-
-    def flush(self, ranks: int) -> Accesses:
-        """Return who writes which of the changed entries; they are clean then.
-
-        In the order of their addresses, every rank takes an equal share, the first ones one more if
-        they do not come out even (H5Cmpio.c, the distributed strategy).
-        """
-        address = np.array(sorted(self._dirty), np.int64)
-        size = np.array([self._sizes[place] for place in address.tolist()], np.int64)
-        each, more = divmod(len(address), ranks)
-        share = np.full(ranks, each)
-        share[:more] += 1
-        self._dirty.clear()
-        return Accesses(np.repeat(np.arange(ranks), share), address, size)
-
-
 @dataclass
 class Group:
     """A group: its names and what makes it up."""
@@ -288,10 +79,11 @@ class Group:
     heap: int
     number: int = 0  # of its own name in the group that it is in
     _heap_size: int = _HEAP
-    _heap_used: int = 8  # the empty name
+    _heap_free: int = _HEAP - 8  # the empty name is there
     _names: Entry | None = None  # where the names are, once they have outgrown the heap's place
     _nodes: list[int] = field(default_factory=list)
     _links: int = 0
+    _greatest: str = ""  # of its names
     _attributes: Entry | None = None
 
     @staticmethod
@@ -308,18 +100,28 @@ class Group:
         """Whether it has any names."""
         return self._links > 0
 
-    def link(self, name: str, space: FileSpace, cache: MetadataCache) -> int:
-        """Enter a name; return its number, by which :meth:`path` finds it.
+    def link(self, name: str, header: int, space: FileSpace, cache: MetadataCache) -> int:
+        """Enter the name of what has this header; return its number, for :meth:`path`.
 
-        Names are entered in ascending order.
+        Most names are entered in ascending order. A symbol node that is full keeps half of its
+        names (H5Gnode.c, H5G__node_insert); the tree changes with the greatest name. At last the
+        header is told that it has a name.
         """
-        for address in (self.tree, self.heap):
-            cache.touch(address)
-        self._store_name(_padded(len(name) + 1), space, cache)
+        cache.use(self.header)  # says where tree and heap are
+        self._store_name(padded(len(name) + 1), space, cache)
         full = self._links >= _SYMBOLS and (self._links - _SYMBOLS) % (_SYMBOLS // 2) == 0
         if not self._nodes or full:
             self._nodes.append(cache.insert(space.metadata(_SYMBOL_NODE), _SYMBOL_NODE).address)
-        cache.touch(self._nodes[-1])
+        for node in reversed(self._nodes[-2 if full else -1 :]):
+            cache.touch(node)
+        if name > self._greatest:
+            self._greatest = name
+            cache.touch(self.tree)
+        else:
+            cache.use(self.tree)
+        for place in (self._names.address if self._names else self.heap, self.heap):
+            cache.touch(place)
+        cache.touch(header)
         self._links += 1
         return self._links - 1
 
@@ -349,31 +151,44 @@ class Group:
         The header has no room for it: all attributes are in one continuation of it, which also
         takes what the header held before. It grows in place as long as nothing comes behind it.
         """
-        message = 8 + 8 + _padded(len(name) + 1) + 16 + 24 + _padded(size)
+        message = 8 + 8 + padded(len(name) + 1) + 16 + 24 + padded(size)
         cache.touch(self.header)
         old = self._attributes
         if old is None:
+            cache.pin(self.header)
             old = Entry(space.metadata(_SYMBOL_MESSAGE + message), _SYMBOL_MESSAGE + message)
             self._attributes = cache.insert(old.address, old.size)
-        elif space.extend_metadata(old.address, old.size, message):
-            self._attributes = cache.insert(old.address, old.size + message)
         else:
-            cache.forget(old.address)
-            grown = old.size + message
-            self._attributes = cache.insert(space.metadata(grown), grown)
+            self._attributes = grown(old, message, space, cache)
 
     def _store_name(self, size: int, space: FileSpace, cache: MetadataCache) -> None:
-        """Find room in the heap; if there is none, it moves to a place twice as large."""
-        self._heap_used += size
-        if self._heap_used <= self._heap_size:
-            if self._names:
-                cache.touch(self._names.address)
+        """Find room in the heap; if there is none, it grows to twice its size, or moves.
+
+        A name must fill what is free, or leave enough to note that it is free; less is lost.
+        Names that have moved are metadata of their own, which pin the heap's prefix in the cache
+        (H5HL.c, H5HL_insert; H5HLdblk.c, H5HL__dblk_realloc).
+        """
+        if size == self._heap_free or self._heap_free - size >= _HEAP_REST:
+            self._heap_free -= size
             return
-        if self._names:
-            cache.forget(self._names.address)
-        self._heap_size = max(2 * self._heap_size, self._heap_used)
-        self._names = cache.insert(space.metadata(self._heap_size), self._heap_size)
-        cache.insert(self.heap, _HEAP_PREFIX)
+        old = self._heap_size
+        more = max(old, size) if self._heap_free or old >= size + _HEAP_REST else size
+        rest = self._heap_free + more - size
+        self._heap_free = rest if rest >= _HEAP_REST else 0
+        self._heap_size = new = old + more
+        address = self._names.address if self._names else self.heap + _HEAP_PREFIX
+        extended = space.extend_metadata(address, old, more)
+        if extended and not self._names:
+            cache.insert(self.heap, _HEAP_PREFIX + new)
+            return
+        if not extended:
+            space.free_metadata(address, old)
+            if self._names:
+                cache.forget(address)
+            address = space.metadata(new)
+            cache.insert(self.heap, _HEAP_PREFIX)
+            cache.pin(self.heap)
+        self._names = cache.insert(address, new)
 
 
 @dataclass(frozen=True, eq=False)
@@ -457,7 +272,3 @@ def _enter(levels: list[list[int]], made: list[int]) -> None:
 def _node_size(dimensions: int) -> int:
     key = 8 + 8 * (dimensions + 1)
     return 24 + (_TREE_ENTRIES + 1) * key + _TREE_ENTRIES * 8
-
-
-def _padded(size: int) -> int:
-    return -(-size // 8) * 8

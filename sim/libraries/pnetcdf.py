@@ -109,7 +109,7 @@ class PnetcdfFile(LibraryFile):
     _dimensions: list[Dimension] = field(default_factory=list)
     _variables: list[Variable] = field(default_factory=list)
     _records: int = 0
-    _unsaved: bool = False
+    _writing: bool = False  # whether it is open for writing
     _independent: bool = False
     _opened_alone: bool = False
     _created: bool = False  # whether it is open since it was created
@@ -125,7 +125,7 @@ class PnetcdfFile(LibraryFile):
             batch.add(Op.TRUNCATE, first, file=number, offset=0, timer=Timer.METADATA)
         driver.meet(batch, 2 * driver.costs.bcast(4))
         driver.file.open(batch, create=not driver.size)
-        self._created = True
+        self._created = self._writing = True
         driver.size = self._records = 0
         self._dimensions, self._variables = [], []
 
@@ -185,7 +185,7 @@ class PnetcdfFile(LibraryFile):
         Before, it looks by itself at the first bytes for the format (ncmpi_inq_file_format).
         """
         driver, chunk = self._driver, self.properties.header_read_chunk
-        self._created = False
+        self._created, self._writing = False, writing
         for kind in (Op.OPEN, Op.READ, Op.CLOSE):
             size = {"length": _SIGNATURE, "count": 1} if kind is Op.READ else {}
             first, number = driver.communicator.owners[:1], driver.file.number
@@ -210,8 +210,7 @@ class PnetcdfFile(LibraryFile):
 
     def end_independent(self, batch: Batch) -> None:
         """End independent mode (ncmpi_end_indep_data): the ranks agree on the number of records."""
-        if self._unsaved:
-            self._agree_on_records(batch, grown=True)
+        self._save_records(batch)
         self._independent = False
 
     def put(self, batch: Batch, variable: Variable, selection: Hyperslab) -> None:
@@ -229,8 +228,6 @@ class PnetcdfFile(LibraryFile):
         self._move(batch, variable, selection, writing=True)
         if variable.is_record and not self._independent:
             self._agree_on_records(batch, grown=more)
-        elif more:
-            self._unsaved = True
 
     def get(self, batch: Batch, variable: Variable, selection: Hyperslab) -> None:
         """Read what each rank selects of a variable (ncmpi_get_vars), as :meth:`put` writes it."""
@@ -238,8 +235,7 @@ class PnetcdfFile(LibraryFile):
 
     def sync(self, batch: Batch) -> None:
         """Make durable what was written (ncmpi_sync)."""
-        if self._unsaved:
-            self._agree_on_records(batch, grown=True)
+        self._save_records(batch)
         self._driver.sync(batch)
         self._driver.barrier(batch)
 
@@ -304,12 +300,20 @@ class PnetcdfFile(LibraryFile):
             variable.begin + records * self.record_size,
         )
 
+    def _save_records(self, batch: Batch) -> None:
+        """In independent mode write the number of records, whether it has grown or not.
+
+        No rank knows whether it has for the others (ncmpio_sync.c, ncmpio_sync_numrecs).
+        """
+        some = any(variable.is_record for variable in self._variables)
+        if some and self._independent and self._writing:
+            self._agree_on_records(batch, grown=True)
+
     def _agree_on_records(self, batch: Batch, *, grown: bool) -> None:
         """Find the largest number of records of all ranks; rank 0 writes it into the header."""
         self._driver.meet(batch, self._driver.costs.allreduce(_NUMBER))
         if grown:
             self._write_header(batch, _COUNT_OFFSET, 8 if self.properties.version == 5 else 4)
-        self._unsaved = False
 
     def _write_header(self, batch: Batch, offset: int, length: int) -> None:
         self._driver.write(batch, _by_first(offset, length), each=True)

@@ -251,7 +251,7 @@ def _reply(mds: Mds, request_id: int, done: float) -> None:
     """Note the reply of a server that has settled a request by the time ``done``."""
     request = mds.requests.rows[request_id]
     server, at_server = _server(request.kind), request.served - request.arrived
-    ready = done + mds.lnet.control_latency
+    ready = done + request.latency
     if note_reply(mds.programs, request.program, server, at_server, ready):
         waited = FOR_OBJECTS if request.kind == MDS_OPERATION else AT_JOURNAL
         mds.programs.replies[request.program, waited] = done - request.served
@@ -526,8 +526,8 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     if operation.kind == _READDIR:
         service *= operation.count
     wait_for(mds.programs, program_id, 1, now)
-    station = mds.station + file.mdt
-    send(mds.requests, program_id, MDS_OPERATION, station, service, operation.file, now)
+    station, latency = mds.station + file.mdt, mds.lnet.control_latency
+    send(mds.requests, program_id, MDS_OPERATION, station, service, latency, operation.file, now)
 
 
 @outlined

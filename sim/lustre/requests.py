@@ -38,6 +38,7 @@ OBJECT_FSYNC = 8  # an OST_SYNC that has the mutex of the object's inode, or wai
 REQUEST = np.dtype(  # a small request to a server
     [
         ("service", "f8"),
+        ("latency", "f8"),  # seconds of the message to its server, and of the reply
         ("sent", "f8"),
         ("arrived", "f8"),
         ("begun", "f8"),  # when its server turned to it
@@ -92,12 +93,14 @@ def send(
     kind: int,
     station: int,
     service: float,
+    latency: float,
     target: int,
     now: float,
 ) -> None:
     """Send a request to a server that takes ``service`` seconds for it.
 
-    ``target`` is the file or the object that it is about.
+    ``latency`` are the seconds of a small message to the server or back, and ``target`` is the
+    file or the object that the request is about.
     """
     request_id = take(requests.spare_rows)
     request = requests.rows[request_id]
@@ -105,10 +108,10 @@ def send(
     request.kind = kind
     request.station = station
     request.service = service
+    request.latency = latency
     request.object = target
     request.sent = now
-    arrival = now + requests.lnet.control_latency
-    schedule(requests.network.calendar, arrival, REQUEST_EVENT, request_id)
+    schedule(requests.network.calendar, now + latency, REQUEST_EVENT, request_id)
 
 
 @outlined
@@ -141,8 +144,9 @@ def send_to_objects(
     requests: Requests, program_id: int, kind: int, file_id: int, now: float
 ) -> None:
     """Send a request to the OSS of every stripe object of a file, and wait for all replies."""
-    service = requests.osses.request_service
+    service, latency = requests.osses.request_service, requests.lnet.control_latency
     wait_for(requests.programs, program_id, object_count(requests.files, file_id), now)
     for object_id in objects_of(requests.files, file_id):
         oss = requests.osses.server_of[requests.files.objects[object_id].ost]
-        send(requests, program_id, kind, requests.osses.service + oss, service, object_id, now)
+        station = requests.osses.service + oss
+        send(requests, program_id, kind, station, service, latency, object_id, now)

@@ -83,14 +83,25 @@ def _ask(flock: Flock, program_id: int, now: float) -> None:
     wait_for(flock.programs, program_id, 1, now)
     if file.backend == _DVS:
         server = flock.files.objects[object_of(flock.files, file_id, 0)].ost
-        station = flock.dvs.server_requests + server
+        kind, station = SERVER_REQUEST, flock.dvs.server_requests + server
         service = flock.dvs.servers[server].open_time
-        send(flock.requests, program_id, SERVER_REQUEST, station, service, file_id, now)
-        return
-    station = flock.mds.station + file.mdt
-    send(
-        flock.requests, program_id, MDS_OPERATION, station, flock.mds.seconds[_FLOCK], file_id, now
-    )
+    else:
+        kind, station = MDS_OPERATION, flock.mds.station + file.mdt
+        service = flock.mds.seconds[_FLOCK]
+    latency = _latency(flock, file_id)
+    send(flock.requests, program_id, kind, station, service, latency, file_id, now)
+
+
+@outlined
+def _latency(flock: Flock, file_id: int) -> float:
+    """Return the seconds of a small message to whoever keeps the ranges of a file, one way."""
+    backend = flock.files.rows[file_id].backend
+    if backend == _SSD:
+        return 0.0
+    if backend == _DVS:
+        server = flock.files.objects[object_of(flock.files, file_id, 0)].ost
+        return float(flock.dvs.servers[server].latency)
+    return flock.lnet.control_latency
 
 
 @outlined
@@ -133,7 +144,8 @@ def _hold(programs: Programs, program_id: int) -> None:
 def _give_back(flock: Flock, program_id: int, now: float) -> None:
     """Remove a program from the holders; grant those who wait what is free now, in their order."""
     program = flock.programs.rows[program_id]
-    file = flock.files.rows[flock.programs.operations[program.op].file]
+    file_id = flock.programs.operations[program.op].file
+    file = flock.files.rows[file_id]
     if file.flock_held == program_id:
         file.flock_held = program.flock_next
     else:
@@ -148,8 +160,7 @@ def _give_back(flock: Flock, program_id: int, now: float) -> None:
         if _is_free(flock.programs, waiting):
             leave(file.flock_waiting, flock.programs.rows, waiting, previous)
             _hold(flock.programs, waiting)
-            arrival = now + flock.lnet.control_latency
-            wake(flock.programs, waiting, arrival)
+            wake(flock.programs, waiting, now + _latency(flock, file_id))
         else:  # others behind it may have theirs: ranges that do not touch pass each other
             previous = waiting
         waiting = after

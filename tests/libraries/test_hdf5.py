@@ -121,7 +121,7 @@ def test_metadata_read_collectively_are_read_by_rank_0_and_passed_on() -> None:
 
 
 def test_since_1_10_2_all_ranks_read_the_metadata_of_objects() -> None:
-    """Whatever is asked of the file; as recorded with 1.10.8 (h5bench's exerciser, --metacoll)."""
+    """Whatever is asked of the file; as recorded with 1.10.8 (IOR, --hdf5.collectiveMetadata)."""
     program = Program(3, Hdf5Properties(collective_metadata_reads=True, release="1.10.2"))
     dataset = written(program)
     program.calls()
@@ -273,6 +273,18 @@ def test_releases_differ_in_how_they_set_the_size() -> None:
         program = Program(2, replace(Hdf5Properties(), release=release))  # type: ignore[arg-type]
         written(program)
         assert [call.size for call in program.calls() if call.name == "set_size"] == [67968] * cuts
+
+
+def test_the_machine_says_which_release_programs_are_linked_with() -> None:
+    for release, readers in (("1.10.1", {0, 1, 2}), ("1.10.2", {0})):
+        program = Program(3)
+        linked = mpi().model_copy(update={"hdf5": release})
+        program.file = Hdf5File(program.mpi_file, linked, Hdf5Properties())  # type: ignore[arg-type]
+        written(program)
+        program.calls()
+        program.file.open(program.batch)
+        reads = [call.pieces for call in program.calls() if call.name == "each_read"]
+        assert {rank for pieces in reads for rank, *_ in pieces} == readers
 
 
 def test_a_file_whose_end_nobody_wrote_is_made_longer() -> None:

@@ -15,6 +15,8 @@ import yaml
 HERE = Path(__file__).parent
 HINT = "IOR_HINT__MPI__"
 MOUNT = "/lus/theta"
+INSTALLED = {"mpi.library": "romio", "mpi.release": "4", "mpi.hdf5": "1.10.2"}
+"""Whose behaviour that of the recorded libraries is: MPICH 4.0.2 and HDF5 1.10.8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +37,7 @@ class Case:
     hints: Mapping[str, Any]
     options: Mapping[str, Any]
     model: Mapping[str, Any]
+    written: Mapping[str, Any]  # what h5bench's writer is told, which makes the file that is read
     any_name: bool
     name: str  # within its group
 
@@ -54,7 +57,7 @@ class Case:
         if self.stripes:
             count, size = self.stripes
             scenario["striping"] = {"count": count, "size": size}
-            scenario["changes"] = {"mpi.library": "romio", "mpi.release": "4"}
+            scenario["changes"] = INSTALLED
         if self.hints:
             scenario["environment"] = self.environment
         return scenario
@@ -63,22 +66,38 @@ class Case:
         if self.program in ("ior", "ior-pnetcdf", "mdtest"):
             return {self.program.partition("-")[0]: self.line.replace("@", MOUNT)}
         if self.program == "h5bench_exerciser":
-            return {"kernel": {"name": "exerciser", **self.model, **self.options}}
+            return {"kernel": {"name": "exerciser", **self.options, **self.model}}
+        if self.program == "io500":
+            return {"io500": {"config": self.sections(), "steady": 0}}
+        if self.program == "adios_write":
+            told = {"name": "adios", "distribution": "fixed", **self.model, **self.options}
+            return {"kernel": told}
         path = folder / "h5bench.json"
         path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
         return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}
 
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """Return IO500's options by their sections."""
+        sections: dict[str, dict[str, Any]] = {}
+        for key, value in self.options.items():
+            section, _, option = key.partition(".")
+            sections.setdefault(section, {})[option] = value
+        return sections
+
     def h5bench(self) -> dict[str, Any]:
         """Return the configuration as h5bench's own program takes it."""
         kind = self.program.removeprefix("h5bench_")
-        one = {"benchmark": kind, "file": "test.h5", "configuration": dict(self.options)}
+        told = {"write": self.written, kind: self.options} if self.written else {kind: self.options}
         count, size = self.stripes or (1, 1 << 20)
         return {
             "mpi": {"command": "mpirun", "ranks": str(self.ranks)},
             "vol": {},
             "file-system": {"lustre": {"stripe-size": str(size), "stripe-count": str(count)}},
             "directory": "storage",
-            "benchmarks": [one],
+            "benchmarks": [
+                {"benchmark": name, "file": "test.h5", "configuration": dict(options)}
+                for name, options in told.items()
+            ],
         }
 
 
@@ -112,13 +131,15 @@ def _spread(entries: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
-    both: dict[str, Any] = {"hints": {}, "options": {}, "model": {}}
+    both: dict[str, Any] = {"hints": {}, "options": {}, "model": {}, "written": {}}
     both |= {"any_name": False, "stripes": None, **every}
     both |= own | {"options": {**both["options"], **own.get("options", {})}}
     stripes = both["stripes"] and tuple(both["stripes"])
     line = both.get("line", "")
     if both["program"] == "h5bench_exerciser":
         line = " ".join(_argument(key, value) for key, value in both["options"].items())
+    elif both["program"] == "adios_write":
+        line = _of_adios(both["options"])
     elif "line" not in both:
         line = " ".join(f"{key}={value}" for key, value in own.get("options", {}).items())
     return Case(
@@ -131,6 +152,7 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         hints=both["hints"],
         options=both["options"],
         model=both["model"],
+        written={**both["written"], **both.get("also_written", {})} if both["written"] else {},
         any_name=both["any_name"],
         name="; ".join([line or "as all", *_deviations(own)]),
     )
@@ -139,6 +161,17 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
 def _argument(key: str, value: Any) -> str:
     values = value if isinstance(value, list) else [value]
     return f"--{key}" if value is True else shlex.join([f"--{key}", *map(str, values)])
+
+
+def _of_adios(options: Mapping[str, Any]) -> str:
+    """Return the line of the rig's program; the parameters come in the order of the options."""
+    apart = ("method", "size", "variables", "steps")
+    given = {key: value for key, value in options.items() if key not in apart}
+    if options["method"] == "POSIX":
+        given = {}
+    text = ";".join(f"{key}={int(value)}" for key, value in given.items())
+    method, size, variables, steps = (options[key] for key in apart)
+    return shlex.join([method, text, str(size), str(variables), str(steps), "@/out"])
 
 
 def _deviations(own: Mapping[str, Any]) -> Iterator[str]:

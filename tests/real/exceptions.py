@@ -35,8 +35,8 @@ class Excepted:
         return name in self.cases.get(group, {})
 
 
-def load() -> list[Excepted]:
-    """Return all exceptions."""
+def load(file: Path = FILE) -> list[Excepted]:
+    """Return all exceptions of a file."""
     return [
         Excepted(
             entry["reason"],
@@ -45,12 +45,12 @@ def load() -> list[Excepted]:
             dict(counts.get("everywhere", {})),
             {group: dict(of) for group, of in counts.get("cases", {}).items()},
         )
-        for entry in yaml.safe_load(FILE.read_text(encoding="utf-8")) or []
+        for entry in yaml.safe_load(file.read_text(encoding="utf-8")) or []
         for aspect, counts in entry["aspects"].items()
     ]
 
 
-def keep(excepted: list[Excepted]) -> None:
+def keep(excepted: list[Excepted], file: Path = FILE) -> None:
     """Write all exceptions that still stand for something."""
     entries: dict[str, dict[str, Any]] = {}
     for one in excepted:
@@ -64,7 +64,7 @@ def keep(excepted: list[Excepted]) -> None:
             new = {"reason": one.reason, "why": one.why, "aspects": {}}
             entries.setdefault(one.reason, new)["aspects"][one.aspect] = counts
     text = yaml.safe_dump(list(entries.values()), sort_keys=False, width=100, allow_unicode=True)
-    FILE.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8")
 
 
 def matched(

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from unittest.mock import patch
 
 import numpy as np
 from case_table import MOUNT, Case
@@ -15,7 +11,6 @@ from recordings import Calls, Refused, Row
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.plane.operations import Op
-from xc40io.workloads.ior import library_backends
 
 CALLS = {
     Op.READ: "read",
@@ -39,12 +34,15 @@ DATA = frozenset({"read", "write"})
 PLACED = DATA | {"truncate"}
 
 
+def simulated(case: Case, folder: Path) -> xc40io.Result:
+    """Simulate a case and record its calls."""
+    return xc40io.simulate(xc40io.Scenario(**case.scenario(folder)), record=True)
+
+
 def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
     """Simulate a case and return what its ranks called."""
     try:
-        scenario = xc40io.Scenario(**case.scenario(folder))
-        with _installed_release():
-            result = xc40io.simulate(scenario, record=True)
+        result = simulated(case, folder)
     except InputError as error:
         return Refused(str(error))
     recording = result.recording
@@ -62,16 +60,3 @@ def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
         offset = int(record["offset"]) if op in PLACED else 0
         found[rank].append(Row(op, name, offset, moved if op in DATA else 0))
     return found
-
-
-@contextmanager
-def _installed_release() -> Iterator[None]:
-    """Let IOR have an HDF5 that opens and closes as the installed one, since 1.10.2, does.
-
-    No field of a scenario says which release IOR was linked with: the model's is Theta's, 1.10.1.
-    """
-    theirs = library_backends._properties
-    with patch.object(
-        library_backends, "_properties", lambda test: replace(theirs(test), release="1.10.2")
-    ):
-        yield

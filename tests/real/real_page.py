@@ -21,10 +21,13 @@ from xc40io.validation.shared_blocks import with_blocks
 PAGE = Path(__file__).parents[2] / "docs/real-programs.md"
 
 WHAT = {
-    "domains": "ROMIO's aggregators and file domains, 1 to 64 ranks",
+    "adios": "ADIOS, POSIX and MPI_AGGREGATE",
+    "domains": "ROMIO's aggregators and file domains, 1 to 9 ranks",
     "exerciser": "h5bench's exerciser",
+    "h5bench_read": "h5bench's reader, behind its writer",
     "h5bench_write": "h5bench's writer",
     "hdf5": "IOR over HDF5",
+    "io500": "IO500, all but find and the random reads",
     "mdtest": "mdtest",
     "mdtest_trees": "mdtest over trees of folders",
     "mpiio": "IOR over MPI-IO: hints, holes, views, sieving",

@@ -2,7 +2,8 @@
 
 ``rig/build.sh`` makes the recorder and an MPICH with ROMIO's Lustre driver. The programs, ``ior``,
 ``mdtest``, ``h5bench_exerciser`` and ``h5bench_write``, linked with Debian's MPICH, are taken from
-a folder; a file ``VERSIONS`` in it says what they are, a line each: the program, a space, its
+a folder; so is ``libdarshan.so``, under which the cases of ``counted.yaml`` run once more for what
+Darshan counts. A file ``VERSIONS`` in it says what they are, a line each: the program, a space, its
 version. What is not there is said, and its recordings stay as they are.
 """
 
@@ -19,13 +20,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from case_table import Case, cases, groups
+from darshan_counts import Counts, counted, counts_in
+from darshan_counts import keep as keep_counts
 from recordings import Calls, Recorded, Refused, Row, keep
 
 BUILT = Path("build/real")
 PACKAGES = ("mpich", "libhdf5-mpich-103-1")
+COUNTERS, DARSHAN = "darshan", "libdarshan.so"
 LONGEST = 120.0  # s: of a run
 OPS = {"mknod": "mkdir", "rmdir": "unlink"}
 """What counts as another call: the model has one for all that make a name, and take it away."""
@@ -41,12 +46,16 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--programs", type=Path, default=Path("build/real/bin"))
-    parser.add_argument("--group", choices=groups(), action="append")
+    parser.add_argument("--group", choices=[*groups(), COUNTERS], action="append")
     asked = parser.parse_args()
+    wanted = asked.group or [*groups(), COUNTERS]
     made = 0
-    for group in asked.group or groups():
-        program = asked.programs.absolute() / cases(group)[0].program
-        if program.is_file():
+    if COUNTERS in wanted:
+        made += _record_counters(asked.programs.absolute())
+    for group in [group for group in wanted if group != COUNTERS]:
+        program = _program(asked.programs.absolute(), cases(group)[0].program)
+        missing = [path for _, path in _parts(cases(group)[0], program) if not path.is_file()]
+        if not missing:
             began = time.monotonic()
             _record(group, program)
             made += 1
@@ -54,9 +63,14 @@ def main() -> None:
                 f"{group}: {len(cases(group))} cases, {time.monotonic() - began:.0f} s", flush=True
             )
         else:
-            print(f"{group}: there is no {program}; the recording stays as it is", flush=True)
+            print(f"{group}: there is no {missing[0]}; the recording stays as it is", flush=True)
     if not made:
         sys.exit("nothing was recorded: --programs names the folder of the real programs")
+
+
+def _program(folder: Path, name: str) -> Path:
+    """Return where a program is: in the folder of the real ones, or the rig's own."""
+    return (BUILT.absolute() / "bin" if name == "adios_write" else folder) / name
 
 
 def _record(group: str, program: Path) -> None:
@@ -64,19 +78,64 @@ def _record(group: str, program: Path) -> None:
     keep(group, Recorded(_versions(program), found))
 
 
+def _record_counters(programs: Path) -> bool:
+    """Run the cases of counted.yaml under Darshan; tell whether that can be done."""
+    library = programs / DARSHAN
+    if not library.is_file():
+        print(f"{COUNTERS}: there is no {library}; the recording stays as it is", flush=True)
+        return False
+    began, found, versions = time.monotonic(), {}, dict(_versions(library))
+    for group, of_group in counted().items():
+        program = _program(programs, of_group[0].program)
+        if not program.is_file():
+            sys.exit(f"{COUNTERS}: there is no {program}; all of counted.yaml are recorded at once")
+        versions |= _versions(program)
+        found[group] = {case.name: _counts_of_real(case, program, library) for case in of_group}
+    keep_counts(versions, found)
+    total = sum(map(len, found.values()))
+    print(f"{COUNTERS}: {total} cases, {time.monotonic() - began:.0f} s", flush=True)
+    return True
+
+
+def _counts_of_real(case: Case, program: Path, library: Path) -> Counts:
+    with tempfile.TemporaryDirectory(prefix="real-") as scratch:
+        folder, log = Path(scratch, "files"), Path(scratch, "log")
+        folder.mkdir()
+        status, said = _run(case, program, folder, log, library)
+        logs = list(folder.glob("*.darshan"))
+        if status or len(logs) != 1:
+            sys.exit(f"{case.group}, {case.name}: no log of Darshan: {_reason(said)}")
+        return counts_in(logs[0], str(folder))
+
+
 def calls_of_real(case: Case, program: Path) -> Calls | Refused:
     """Run a case and return what its ranks called."""
     with tempfile.TemporaryDirectory(prefix="real-") as scratch:
         folder, log = Path(scratch, "files"), Path(scratch, "log")
         folder.mkdir()
-        status, said = _run(case, program, folder, log)
-        if status:
-            return Refused(_reason(said))
-        return {rank: rows_of(log.with_name(f"log.{rank}"), folder) for rank in range(case.ranks)}
+        found: Calls = {rank: [] for rank in range(case.ranks)}
+        for part, maker in _parts(case, program):
+            status, said = _run(part, maker, folder, log)
+            if status:
+                return Refused(_reason(said))
+            for rank, rows in found.items():
+                rows += rows_of(log.with_name(f"log.{rank}"), folder)
+                log.with_name(f"log.{rank}").unlink()
+        return found
 
 
-def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
-    """Return the status of the run, and what was printed."""
+def _parts(case: Case, program: Path) -> list[tuple[Case, Path]]:
+    """Return what is run, one after the other: what is read is written before."""
+    if not case.written:
+        return [(case, program)]
+    writing = replace(case, program="h5bench_write", options=case.written)
+    return [(writing, program.with_name("h5bench_write")), (case, program)]
+
+
+def _run(
+    case: Case, program: Path, folder: Path, log: Path, darshan: Path | None = None
+) -> tuple[int, str]:
+    """Return the status of the run, and what was printed; Darshan leaves its log in the folder."""
     recorder = BUILT.absolute() / "recorder.so"
     told = {
         "REAL_FOLDER": str(folder),
@@ -87,6 +146,10 @@ def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
         "LD_PRELOAD": str(recorder),
         **case.environment,
     }
+    if darshan:
+        # The log lies where ROMIO's questions are answered, for it is written through MPI-IO.
+        short = recorder.with_name("short_counts.so")
+        told |= {"LD_PRELOAD": f"{short}:{darshan}:{recorder}", "DARSHAN_LOGPATH": str(folder)}
     if case.any_name:
         told["REAL_RELATIVE"] = "1"
     if case.stripes:
@@ -94,7 +157,9 @@ def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
         told["ROMIO_FSTYPE_FORCE"] = "lustre:"
         told["LD_LIBRARY_PATH"] = str(BUILT.absolute() / "mpich/lib")
     line = case.line.replace("@", str(folder))
-    if case.program.startswith("h5bench_") and case.program != "h5bench_exerciser":
+    if case.program == "io500":
+        line = str(_io500_file(case, folder))
+    elif case.program.startswith("h5bench_") and case.program != "h5bench_exerciser":
         line = f"{_h5bench_settings(case, folder.parent)} {folder}/test.h5"
     settings = [word for key, value in told.items() for word in ("-genv", key, value)]
     command = ["mpirun.mpich", "-n", str(case.ranks), *settings, str(program), *shlex.split(line)]
@@ -115,11 +180,28 @@ def _run(case: Case, program: Path, folder: Path, log: Path) -> tuple[int, str]:
     return run.returncode, said
 
 
+def _io500_file(case: Case, folder: Path) -> Path:
+    """Write IO500's file; what it says lies beside the folder, and not in it."""
+    places = {
+        "datadir": folder / "data",
+        "resultdir": folder.with_name("results"),
+        "timestamp-datadir": "FALSE",
+        "timestamp-resultdir": "FALSE",
+    }
+    lines = []
+    for section, options in {"global": places, **case.sections()}.items():
+        lines += [f"[{section}]", *(f"{key} = {value}" for key, value in options.items())]
+    path = folder.with_name("io500.ini")
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return path
+
+
 def _h5bench_settings(case: Case, folder: Path) -> Path:
     """Write the settings as h5bench's programs read them: a line each, without blanks in it."""
     path = folder / "h5bench.cfg"
     lines = (f"{key}={value}\n" for key, value in case.options.items() if key != "MODE")
-    path.write_text("".join(lines), encoding="utf-8")
+    operation = "IO_OPERATION=READ\n" if case.program == "h5bench_read" else ""
+    path.write_text("".join([operation, *lines]), encoding="utf-8")
     return path
 
 

@@ -159,3 +159,14 @@ def test_readers_that_begin_on_one_service_node_come_to_keep_all_busy() -> None:
     short, long = busy(1), busy(16)
     assert short < 0.5, "one turn around is the way of a convoy"
     assert long > 0.75, "which dissolves when it goes around again and again"
+
+
+def test_a_hole_takes_room_too_and_no_write_takes_more_than_there_is() -> None:
+    plane = Remote()
+    plane.volume = plane.plane.namespace.add_volume(3 * MIB)
+    (file,) = plane.add_remote([[0]])
+    plane.run([[Step(Op.WRITE, file, 2 * MIB, 2 * MIB)]])
+    assert plane.tables.dvs.volumes.used[plane.volume] == 3 * MIB
+    plane.run([[Step(Op.WRITE, file, 4 * MIB, MIB), Step(Op.WRITE, file, 0, 2 * MIB)]])
+    assert plane.tables.dvs.volumes.used[plane.volume] == 3 * MIB
+    assert plane.tables.programs.refused[:, 0].sum() == 2 * MIB

@@ -26,6 +26,11 @@ class Mpi(Model):
         the machines; ``4``: 4.0 and later,
         whose Lustre driver syncs nothing in ``MPI_File_sync`` (it does not note that it has
         written), and holds one lock around a sieved write, not one around each window.
+    hdf5
+        Release of the HDF5 that programs are linked with. ``1.10.1``, or None: it reads metadata as
+        the file says, and cuts the file whenever its allocated space has changed; ``1.10.2``, and
+        later ones: superblock and root group are read by rank 0 for all, other metadata by each
+        rank, and a file is cut only if its size is wrong.
     step_latency
         Seconds of one message of a collective between two nodes; a tree of n nodes has log2(n)
         steps.
@@ -68,6 +73,7 @@ class Mpi(Model):
 
     library: Literal["cray", "romio"]
     release: Literal["3", "4"] | None = None
+    hdf5: Literal["1.10.1", "1.10.2"] | None = None
     step_latency: Seconds
     step_rate: Rate
     node_rate: Rate
@@ -85,6 +91,11 @@ class Mpi(Model):
     fetch_rate: Rate
     round_time: Seconds
     messages_under_way: Few
+
+    @property
+    def hdf5_release(self) -> Literal["1.10.1", "1.10.2"]:
+        """The release of HDF5, whether it is said or not."""
+        return self.hdf5 or "1.10.1"
 
     @property
     def is_romio_4(self) -> bool:

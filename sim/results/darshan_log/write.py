@@ -156,7 +156,12 @@ def _layouts(result: Result, recording: Recording) -> dict[int, Layout]:
 
 
 def _hinted(result: Result, same: list[int]) -> frozenset[int]:
-    """Return the numbers of files that the program opens with hints of its own."""
+    """Return the numbers of files that the program opens with hints of its own.
+
+    IOR hands over an MPI_Info also where nobody gave a hint (SetHints of its utilities.c).
+    """
+    if result.scenario.workload.ior:
+        return frozenset(same)
     hinted: set[int] = set()
     for _, record in result.mpi_records:
         alike = result.files.get(record.file_name)

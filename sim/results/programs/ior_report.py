@@ -15,7 +15,7 @@ VERSION = "4.1.0+xc40io"
 """IOR's version whose output this is; the part behind ``+`` says who made it."""
 
 # As each library names itself: of MPI the standard, of the others the release they behave like.
-_API_VERSIONS = {"MPIIO": "(3.1)", "HDF5": "1.10.1 (Parallel)", "NCMPI": "PnetCDF 1.12.3"}
+_API_VERSIONS = {"MPIIO": "(3.1)", "HDF5": "{hdf5} (Parallel)", "NCMPI": "PnetCDF 1.12.3"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class TestReport:
     tasks_per_node: int
     started: datetime  # when, on the simulated calendar
     rows: tuple[IorRow, ...]  # all phases in the order in which they ran
+    hdf5: str = "1.10.1"  # its release
     removals: tuple[Removal, ...] = ()  # of the files, after each repetition, unless they were kept
     memory_per_node: int = 0  # bytes that ``-M`` occupies of a node's memory
 
@@ -88,7 +89,7 @@ def options_section(report: TestReport) -> dict[str, str | int]:
     test = report.test
     options: dict[str, str | int] = {
         "api": test.api_as_typed,
-        "apiVersion": _API_VERSIONS.get(test.api, ""),
+        "apiVersion": _API_VERSIONS.get(test.api, "").format(hdf5=report.hdf5),
         "test filename": test.test_file,
         "access": "file-per-process" if test.file_per_process else "single-shared-file",
         "type": "collective" if test.collective else "independent",
@@ -202,6 +203,7 @@ def _test_report(finished: FinishedTest, number: int, result: Result) -> TestRep
         tasks_per_node=test.tasks_on_first_node or min(ppn, finished.tasks),
         started=moment(finished.started),
         rows=tuple(reduce(record) for record in finished.records),
+        hdf5=result.machine.mpi.hdf5_release,
         removals=finished.removals,
         memory_per_node=test.memory_per_node(result.machine.nodes.memory),
     )

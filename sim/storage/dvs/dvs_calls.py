@@ -72,8 +72,9 @@ def _take_room(dvs: Dvs, program_id: int, start: int) -> None:
     program = dvs.programs.rows[program_id]
     file = dvs.files.rows[dvs.programs.operations[program.op].file]
     volume = dvs.volumes[file.volume]
-    room = max(volume.capacity - volume.used, 0)
-    stop = min(start + program.length, max(file.end, start) + room)
+    # A hole takes room as well: who fills it later finds it taken.
+    may_end = file.end + max(volume.capacity - volume.used, 0)
+    stop = max(min(start + program.length, may_end), start)
     refused = program.length - (stop - start)
     if refused > 0:
         dvs.programs.refused[program_id, REFUSED] += refused
@@ -156,8 +157,8 @@ def _ask(dvs: Dvs, program_id: int, kind: int, now: float) -> float:
     wait_for(dvs.programs, program_id, asked, now)
     for index in range(asked):
         object_id = object_of(dvs.files, operation.file, index)
-        server = dvs.files.objects[object_id].ost
-        station = dvs.server_requests + server
-        service = dvs.servers[server].open_time
-        send(dvs.requests, program_id, SERVER_REQUEST, station, service, object_id, now)
+        number = dvs.files.objects[object_id].ost
+        station, server = dvs.server_requests + number, dvs.servers[number]
+        service, latency = server.open_time, server.latency
+        send(dvs.requests, program_id, SERVER_REQUEST, station, service, latency, object_id, now)
     return GONE

@@ -18,6 +18,14 @@ from xc40io.workloads.h5bench.section import Section, number, one_of, seconds, s
 from xc40io.workloads.option_table import Rule, by_name, refuse, row
 
 VARIABLES = ("x", "y", "z", "px", "py", "pz", "id_1", "id_2")
+"""The variables of a particle, in the order in which they are created."""
+
+OPENED = ("x", "y", "z", "id_1", "id_2", "px", "py", "pz")
+"""The order in which they are opened, and read or overwritten."""
+
+SIZED = "px"
+"""The one whose size is looked up as soon as the file is open."""
+
 ELEMENT = 4
 """Bytes of a variable of a particle."""
 
@@ -107,6 +115,11 @@ class Pattern:
     # particles of each rank that are read, with READ_OPTION = PARTIAL; None: all
     partial: int | None
     csv_file: str | None  # what the figures are written to besides
+
+    @property
+    def makes(self) -> bool:
+        """Whether it makes the file that it works on."""
+        return self.operation in ("write", "write-unlimited")
 
     @property
     def particles(self) -> int:

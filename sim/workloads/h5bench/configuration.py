@@ -136,11 +136,14 @@ def _benchmark(section: Section, directory: str) -> Benchmark:
 
 
 def _exerciser(section: Section) -> Exerciser:
-    """Return the exerciser with its options as h5bench has them: all of them text."""
+    """Return the exerciser with its options as h5bench has them: all of them text.
+
+    ``metacoll`` is taken, and does nothing: h5bench builds the program without METACOLOK.
+    """
     options = {name: section.text(name) for name in section.values}
     for name in _SWITCHES:
         if name in options:
-            options[name] = str(options[name].lower() == "true")
+            options[name] = str(options[name].lower() == "true" and name != "metacoll")
     try:
         return Exerciser.model_validate({name: _plain(text) for name, text in options.items()})
     except ValidationError as error:

@@ -15,17 +15,28 @@ import simpy
 
 from xc40io.engine.types import Floats
 from xc40io.libraries.hdf5 import Dataset, Hdf5Properties
+from xc40io.libraries.hdf5_header import FLOAT, INTEGER, compound
 from xc40io.libraries.hdf5_objects import Group
 from xc40io.libraries.hdf5_transfer import TransferProperties
 from xc40io.libraries.selections import Hyperslab
 from xc40io.plane.batch import Batch
-from xc40io.workloads.h5bench.benchmarks import ELEMENT, PARTICLE, VARIABLES, Pattern, PatternTimes
+from xc40io.workloads.h5bench.benchmarks import (
+    ELEMENT,
+    OPENED,
+    PARTICLE,
+    SIZED,
+    VARIABLES,
+    Pattern,
+    PatternTimes,
+)
 from xc40io.workloads.h5bench.open_file import OpenFile, Written
 from xc40io.workloads.job import Job, Waiting
 from xc40io.workloads.job_results import Figure
 
 _CONVERTED = (1 << 20) // PARTICLE
 """Particles whose type is converted at a time: HDF5's buffer for that is 1 MiB by default."""
+
+_PARTICLE_TYPE = compound({name: INTEGER if name == "id_1" else FLOAT for name in VARIABLES})
 
 _MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, Written]]
 
@@ -52,9 +63,8 @@ class _PatternRun:
         self, task: Pattern, job: Job, file: OpenFile, step: str, before: Written | None
     ) -> None:
         self._task, self._job, self._open, self._step = task, job, file, step
-        self._makes = task.operation in ("write", "write-unlimited")
         self._writes = task.operation != "read"
-        if self._makes or before is None:
+        if task.makes or before is None:
             before = Written(file.library(_properties(task)))
         else:
             before.file.properties = _properties(task)
@@ -67,12 +77,12 @@ class _PatternRun:
         task, job, file = self._task, self._job, self._open
         began = float(job.filesystem.environment.now)
         yield from file.do([self._begin, file.barrier], "metadata")
-        create = self._row("H5Fcreate" if self._makes else "H5Fopen", file.seconds(1)[:, 0])
+        create = self._row("H5Fcreate" if task.makes else "H5Fopen", file.seconds(1)[:, 0])
         for number in range(task.steps):
             yield from self._time_step(number)
         yield from file.do([self._flush, self._file.close, file.barrier], "metadata")
         spans = file.seconds(3)
-        flush = self._row("H5Fflush", spans[:, 0]) if self._makes else 0.0
+        flush = self._row("H5Fflush", spans[:, 0]) if task.makes else 0.0
         close = self._row("H5Fclose", spans[:, 1])
         file.tell(self._step, writing=self._writes)
         times = PatternTimes(
@@ -87,21 +97,27 @@ class _PatternRun:
         return times, self._written
 
     def _begin(self, batch: Batch) -> None:
-        if self._makes:
+        if self._task.makes:
             self._file.create(batch)
-        else:
-            self._file.open(batch, writing=self._writes)
+            return
+        self._file.open(batch, writing=self._writes)
+        group, datasets = self._written.steps[0]
+        self._file.open_group(batch, group)
+        sized = VARIABLES.index(SIZED) if len(datasets) > 1 else 0
+        self._file.open_dataset(batch, datasets[sized])
 
     def _flush(self, batch: Batch) -> None:
         """Flush what was written, and meet, as the benchmarks that create files do."""
-        if self._makes:
+        if self._task.makes:
             self._file.flush(batch)
             self._open.barrier(batch)
 
     def _time_step(self, number: int) -> Waiting:
         """Make or open group and datasets, and move the data."""
         task = self._task
-        group, datasets = (None, []) if self._makes else self._written.steps[number]
+        group, datasets = (None, []) if task.makes else self._written.steps[number]
+        if len(datasets) > 1:
+            datasets = [datasets[VARIABLES.index(name)] for name in OPENED]
 
         def prepare(batch: Batch) -> None:
             nonlocal group, datasets
@@ -112,7 +128,7 @@ class _PatternRun:
                 return
             self._file.open_group(batch, group)
             for dataset in datasets:
-                self._file.open_dataset(batch, dataset)
+                self._file.open_dataset(batch, dataset, together=task.operation == "read")
 
         last = number + 1 == task.steps
         yield from self._open.do(
@@ -130,10 +146,12 @@ class _PatternRun:
         task = self._task
         dims = (task.dims[0] * self._job.ranks, *task.dims[1:])
         apart = task.datasets > 1
-        names = sorted(VARIABLES) if apart else ["particles"]
-        size = ELEMENT if apart else PARTICLE
+        names = VARIABLES if apart else ("particles",)
+        size, described = (ELEMENT, FLOAT) if apart else (PARTICLE, _PARTICLE_TYPE)
         return [
-            self._file.create_dataset(batch, name, dims, size, chunk=task.chunk, group=group)
+            self._file.create_dataset(
+                batch, name, dims, size, chunk=task.chunk, group=group, type_size=described
+            )
             for name in names
         ]
 
@@ -176,7 +194,7 @@ class _PatternRun:
 
     def _written_dims(self) -> int:
         """Return the particles along the first dimension that lie between two ranks."""
-        if self._makes or len(self._task.dims) > 1:
+        if self._task.makes or len(self._task.dims) > 1:
             return self._task.dims[0]
         return self._written.steps[0][1][0].storage.dims[0] // self._job.ranks
 
@@ -212,11 +230,12 @@ class _PatternRun:
 
 def _properties(task: Pattern) -> Hdf5Properties:
     """Return how the benchmark has HDF5 access the file."""
+    together = task.collective_metadata or not task.makes
     return Hdf5Properties(
         release="1.10.2",
         alignment=task.alignment,
         alignment_threshold=task.threshold,
-        collective_metadata_reads=task.collective_metadata or task.operation == "overwrite",
-        collective_metadata_writes=task.collective_metadata or task.operation == "overwrite",
+        collective_metadata_reads=together,
+        collective_metadata_writes=together,
         transfer=TransferProperties(collective=task.collective and task.operation != "overwrite"),
     )

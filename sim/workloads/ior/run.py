@@ -10,6 +10,7 @@ import numpy as np
 import simpy
 
 from xc40io.config.machine import Machine
+from xc40io.engine.types import Integers
 from xc40io.machine.filesystem import FileSet
 from xc40io.mpi.communicator import Collectives
 from xc40io.plane.batch import Batch
@@ -103,6 +104,7 @@ class _TestRun:
         self._records: list[PhaseRecord] = []
         self._removals: list[Removal] = []
         self._files: FileSet | None = None
+        self._opened = np.zeros(0, np.int64)  # by each rank in the last phase
         self._untimed = UntimedCalls(job.filesystem, self._ranks, test)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
@@ -171,6 +173,7 @@ class _TestRun:
         yield from phase.run()
         self._tell(phase.record(repetition))
         self._untimed.after(task)
+        self._opened = task.file
         if phase.stonewall is not None and test.stonewall_file is not None:
             self._namespace.stonewall_calls[test.stonewall_file] = phase.stonewall.calls_max
 
@@ -261,19 +264,28 @@ class _TestRun:
         return f"{name} and the others" if self._test.file_per_process else name
 
     def _remove(self, repetition: int) -> Waiting:
-        """Unlink the files, each by the rank that made it; DUMMY has none."""
+        """Unlink the files; DUMMY has none.
+
+        Each rank removes the one that it has opened last, which with ``-C`` is another's; with
+        ``-Z`` it goes back to its own (ior.c, RemoveFile).
+        """
         files = self._namespace.files.pop(self._name(repetition))
+        mine = self._opened
+        if not self._test.file_per_process:
+            mine = mine[:1]
+        elif self._test.reorder_random:
+            mine = files.first + np.arange(len(mine))
         clock = self._filesystem.environment
         started = float(clock.now)
-        self._untimed.before_removal(files)
+        self._untimed.before_removal(mine)
         if self._test.api != "DUMMY":
-            yield from self._unlink(files)
+            yield from self._unlink(mine)
         seconds = float(clock.now) - started
         self._removals.append(Removal(repetition=repetition, seconds=seconds))
 
-    def _unlink(self, files: FileSet) -> Waiting:
-        batch = Batch(self._ranks.programs[: len(files.osts)])
-        batch.add(Op.UNLINK, file=files.first + np.arange(len(batch.programs)))
+    def _unlink(self, files: Integers) -> Waiting:
+        batch = Batch(self._ranks.programs[: len(files)])
+        batch.add(Op.UNLINK, file=files)
         yield self._filesystem.run(batch)
 
 

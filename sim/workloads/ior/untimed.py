@@ -9,10 +9,8 @@ recorded of IOR 4.1 over MPICH 4.0.2.
 
 from __future__ import annotations
 
-import numpy as np
-
 from xc40io.engine.types import Integers
-from xc40io.machine.filesystem import FileSet, FileSystem
+from xc40io.machine.filesystem import FileSystem
 from xc40io.plane.operations import Op
 from xc40io.workloads.ior.backend import Task
 from xc40io.workloads.ior.parameters import Access, IorTest
@@ -52,10 +50,9 @@ class UntimedCalls:
         else:
             self._note(_PEEK, self._watchers(task.file))
 
-    def before_removal(self, files: FileSet) -> None:
+    def before_removal(self, file: Integers) -> None:
         """Look whether the files are there, before they are removed."""
-        looks = [Op.STAT] if self._posix else [Op.STAT, *_PEEK]
-        self._note(looks, files.first + np.arange(len(files.osts)))
+        self._note([Op.STAT] if self._posix else [Op.STAT, *_PEEK], file)
 
     def _watchers(self, file: Integers) -> Integers:
         """Return the files of the ranks that look at one: the first, or all with their own."""

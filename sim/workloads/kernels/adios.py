@@ -19,7 +19,8 @@ from xc40io.config.units import Bytes, Count, Seconds, Size, format_bytes
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Integers
 from xc40io.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
-from xc40io.libraries.adios_output import VARIABLE_ENTRY, Method, Posix, Variables, Writers
+from xc40io.libraries.adios_format import group_sizes
+from xc40io.libraries.adios_output import Method, Posix, Variables, Writers
 from xc40io.mpi.stats import Timer
 from xc40io.plane.operations import Op
 from xc40io.workloads.job_results import Figure
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 _MOST_HOPS = 2_000_000
 _WORD = 8  # the blocks are of doubles
 _OPEN, _WRITE, _CLOSE, _END = range(4)  # marks
+_PARAMETERS = (
+    *("num_aggregators", "num_ost", "osts_to_skip", "random_offset"),
+    *("aggregation_type", "threading", "have_metadata_file"),
+)
+"""Of MPI_AGGREGATE, by their names in ADIOS."""
 
 
 def _aggregation(value: object) -> object:
@@ -67,13 +73,15 @@ class AdiosKernel(Kernel):
         "normal one, as a share of the mean.",
     )
     variables: Count = Field(1, description="Variables that a rank writes in a step.")
-    entry: Size = Field(
-        VARIABLE_ENTRY,
-        description="Bytes of a variable's entry in the index; unless given, as for a "
-        "three-dimensional array of doubles.",
+    entry: Size | None = Field(
+        None,
+        description="Bytes of a variable's entry in the index; unless given, what ADIOS 1.13 "
+        "writes for a three-dimensional array of doubles.",
     )
-    headers: Annotated[Bytes, Field(ge=0)] = Field(
-        0, description="What a rank writes beside its data: headers of variables, maps of them."
+    headers: Annotated[Bytes, Field(ge=0)] | None = Field(
+        None,
+        description="What a rank writes beside its data: headers of variables, maps of them; "
+        "unless given, as ADIOS 1.13.",
     )
     buffer_growth: Annotated[float, Field(gt=1)] | None = Field(
         None,
@@ -116,7 +124,7 @@ class AdiosKernel(Kernel):
         if self.method == "MPI_AGGREGATE":
             self._check_placing(scenario, machine)
         ranks = scenario.nodes * scenario.ppn
-        written = self.bytes_to_move(ranks) + ranks * self.headers * self.steps
+        written = self.bytes_to_move(ranks) + int(self.beside(ranks).sum()) * self.steps
         check_capacity(written, machine, "kernel adios: the steps make")
         for step in range(self.steps):
             self._check_memory(scenario, machine, step)
@@ -148,7 +156,7 @@ class AdiosKernel(Kernel):
     def _check_memory(self, scenario: Scenario, machine: Machine, step: int) -> None:
         """Raise InputError unless what a step needs fits into messages and into the nodes."""
         ranks = scenario.nodes * scenario.ppn
-        size = self.block_sizes(ranks, step, scenario.seed) + self.headers
+        size = self.block_sizes(ranks, step, scenario.seed) + self.beside(ranks)
         needed = self.buffer_memory(size, machine.lustre.osts)
         if self.method == "MPI_AGGREGATE" and self.aggregation_type == "all-gather":
             most, what = int(needed.max()), "an aggregator would gather"
@@ -185,6 +193,25 @@ class AdiosKernel(Kernel):
         else:
             drawn = np.full(ranks, mean)
         return np.maximum(np.rint(drawn / _WORD).astype(np.int64), 1) * _WORD
+
+    def beside(self, ranks: int) -> Integers:
+        """Return what each rank writes beside its data, in bytes: int64 (ranks,)."""
+        if self.headers is not None:
+            return np.full(ranks, self.headers)
+        return group_sizes(self.variables, self.method, self._parameters, ranks)
+
+    @property
+    def _parameters(self) -> str:
+        """The text of the parameters that are not the default, as an XML file has it."""
+        numbers = {"all-gather": 1}
+        if self.method == "POSIX":
+            return ""
+        given = self.model_dump(include=set(_PARAMETERS), exclude_defaults=True)
+        named = {key: numbers.get(str(value), value) for key, value in given.items()}
+        return ";".join(
+            f"{key}={int(value) if isinstance(value, bool) else value}"
+            for key, value in named.items()
+        )
 
     def aggregation(self, osts: int) -> AggregateOptions:
         """Return the parameters of MPI_AGGREGATE on a file system with so many OSTs.
@@ -264,8 +291,9 @@ class _Run(KernelRun[AdiosKernel]):
         """Write one output; add its rows."""
         options, job = self._options, self._job
         size = options.block_sizes(job.ranks, step, job.seed)
-        written = size + options.headers
-        job.files.update({f"{name}.{step}": files for name, files in method.begin().items()})
+        written = size + options.beside(job.ranks)
+        for name, files in method.begin().items():
+            job.files[f"{name}.{step}"] = files
         batch, world = job.batch(method.helped()), job.world
         job.barrier(batch)
         batch.add(Op.MARK, world.owners, mark=_OPEN)
@@ -294,7 +322,7 @@ class _Run(KernelRun[AdiosKernel]):
         job.record(step, "open", times[:, _OPEN], times[:, _WRITE])
         job.record(step, "write", times[:, _WRITE], times[:, _CLOSE])
         job.record(step, "close", times[:, _CLOSE], times[:, _END], figures=parts)
-        written = size + self._options.headers
+        written = size + self._options.beside(job.ranks)
         memory = int(self._options.buffer_memory(written, job.machine.lustre.osts).max())
         job.record(
             step,

@@ -24,6 +24,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import Bytes, Count, Size, format_bytes
 from xc40io.libraries.hdf5 import Hdf5File, Hdf5Properties
+from xc40io.libraries.hdf5_header import FLOAT, INTEGER, compound
 from xc40io.libraries.hdf5_objects import Group
 from xc40io.libraries.hdf5_transfer import TransferProperties
 from xc40io.libraries.selections import Hyperslab, Memory, grid_positions
@@ -41,8 +42,17 @@ if TYPE_CHECKING:
 
 _DOUBLE = 8  # bytes of an element of the first dataset
 _COMPOUND = 40  # of the second one: five integers and two doubles
-_COMPOUND_HEADER = 520  # bytes of the header of the compound dataset, and what a dimension adds
-_HEADER_DIMENSION = 16
+_COMPOUND_TYPE = compound(
+    {
+        "total blocks": INTEGER,
+        "time": FLOAT,
+        "timestep": FLOAT,
+        "number of steps": INTEGER,
+        "nxb": INTEGER,
+        "nyb": INTEGER,
+        "nzb": INTEGER,
+    }
+)
 _FILE = "hdf5TestFile"
 _ATTRIBUTES, _ATTRIBUTE_SIZE = 64, 1024
 _BEGIN, _END = range(2)  # marks
@@ -113,7 +123,11 @@ class Exerciser(Kernel):
     rshift: Natural = Field(
         0, description="Ranks by which writes are shifted, reads twice: past the client's cache."
     )
-    metacoll: bool = Field(False, description="Metadata are read and written collectively.")
+    metacoll: bool = Field(
+        False,
+        description="Metadata are read and written collectively, by an exerciser that is built "
+        "with -DMETACOLOK; h5bench builds it without.",
+    )
     derivedtype: bool = Field(False, description="A second dataset, of a compound type.")
     addattr: bool = Field(False, description="64 attributes of 1 KiB each for the group.")
     indepio: bool = Field(False, description="Raw data go independently, not collectively.")
@@ -142,7 +156,9 @@ class Exerciser(Kernel):
         "the aggregators' buffers, and no datatypes are built and taken apart.",
     )
     iterations: Count = Field(1, description="Times that each size is done; the original does 10.")
-    release: Literal["1.10.1", "1.10.2"] = Field("1.10.1", description="Release of HDF5.")
+    release: Literal["1.10.1", "1.10.2"] | None = Field(
+        None, description="Release of HDF5; unless given, that of the machine (mpi.hdf5)."
+    )
     h5bench: Literal["1.5", "1.6"] = Field(
         "1.6", description="Release of h5bench; 1.5 stands for all before it, too."
     )
@@ -372,7 +388,7 @@ class _Run(KernelRun[Exerciser]):
                 _COMPOUND,
                 chunk=whole.block if options.usechunked else None,
                 group=inner,
-                header_size=_COMPOUND_HEADER + _HEADER_DIMENSION * options.numdims,
+                type_size=_COMPOUND_TYPE,
             ),
         )
         mine = self._selection(whole, 0)

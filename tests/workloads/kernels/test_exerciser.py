@@ -194,7 +194,7 @@ def test_chunks_of_the_compound_type_go_one_by_one() -> None:
 
 
 def test_metadata_are_written_collectively_until_the_file_is_opened_again() -> None:
-    """What rank 1 wrote with ``--minels 1024 --dimranks 4 --metacoll`` and 2 iterations."""
+    """What rank 1 writes with ``--minels 1024 --dimranks 4 --metacoll`` and 2 iterations."""
     options = {"minels": 1024, "dimranks": 4, "metacoll": True, "iterations": 2}
     calls = run_romio({"kernel": {"name": "exerciser", "release": "1.10.2"} | options})[1]
     assert pieces(calls, "WRITE") == [(96, 40), (680, 120), (800, 40), (840, 544)]
