@@ -38,6 +38,7 @@ class Case:
     options: Mapping[str, Any]
     model: Mapping[str, Any]
     written: Mapping[str, Any]  # what h5bench's writer is told, which makes the file that is read
+    kernel: str  # the kernel that stands for the program; empty: one that takes its options
     any_name: bool
     name: str  # within its group
 
@@ -72,6 +73,8 @@ class Case:
         if self.program == "adios_write":
             told = {"name": "adios", "distribution": "fixed", **self.model, **self.options}
             return {"kernel": told}
+        if self.kernel:
+            return {"kernel": {"name": self.kernel, **self.model}}
         path = folder / "h5bench.json"
         path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
         return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}
@@ -132,8 +135,8 @@ def _spread(entries: list[Any]) -> Iterator[dict[str, Any]]:
 
 def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
     both: dict[str, Any] = {"hints": {}, "options": {}, "model": {}, "written": {}}
-    both |= {"any_name": False, "stripes": None, **every}
-    both |= own | {"options": {**both["options"], **own.get("options", {})}}
+    both |= {"any_name": False, "stripes": None, "kernel": "", **every}
+    both |= own | {part: {**both[part], **own.get(part, {})} for part in ("options", "model")}
     stripes = both["stripes"] and tuple(both["stripes"])
     line = both.get("line", "")
     if both["program"] == "h5bench_exerciser":
@@ -153,6 +156,7 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         options=both["options"],
         model=both["model"],
         written={**both["written"], **both.get("also_written", {})} if both["written"] else {},
+        kernel=both["kernel"],
         any_name=both["any_name"],
         name="; ".join([line or "as all", *_deviations(own)]),
     )

@@ -24,6 +24,8 @@ WHAT = {
     "adios": "ADIOS, POSIX and MPI_AGGREGATE",
     "domains": "ROMIO's aggregators and file domains, 1 to 9 ranks",
     "exerciser": "h5bench's exerciser",
+    "hacc": "HACC-IO, one file",
+    "hacc_files": "HACC-IO, a file for each rank",
     "h5bench_read": "h5bench's reader, behind its writer",
     "h5bench_write": "h5bench's writer",
     "hdf5": "IOR over HDF5",

@@ -10,6 +10,7 @@ import pytest
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.plane.counters import Stat
+from xc40io.plane.operations import Op
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
 
@@ -66,10 +67,22 @@ def test_hacc_writes_38_bytes_a_particle_and_a_header():
     assert end == MIB + 8 * 38 * 100_000
 
 
+@pytest.mark.parametrize("api", ["posix", "mpiio"])
+@pytest.mark.parametrize(("layout", "first"), [("job", [0]), ("rank", list(range(8)))])
+def test_the_first_rank_of_a_hacc_file_gives_it_its_size(api: str, layout: str, first: list[int]):
+    job = {"name": "hacc-io", "particles": 1000, "header": MIB, "layout": layout, "api": api}
+    scenario = {"machine": "theta", "nodes": 2, "ppn": 4, "workload": {"kernel": job}}
+    recording = simulate(Scenario.model_validate(scenario), record=True).recording
+    assert recording is not None
+    cuts = recording.calls[recording.calls["op"] == int(Op.TRUNCATE)]
+    assert sorted(recording.ranks[cuts["program"]].tolist()) == first
+    assert set(cuts["offset"].tolist()) == {MIB + 8 // len(first) * 38_000}
+
+
 def test_hacc_writes_and_reads_as_two_programs():
     data = 8 * (38 * 100_000 + MIB)
     wrote = run("hacc-io", particles=100_000, header=MIB, restart=False, sync=True)
-    assert moved(wrote).keys() == {"create", "write", "header", "sync", "close"}
+    assert moved(wrote).keys() == {"create", "open", "write", "header", "sync", "close"}
     assert wrote.bulk_bytes >= data, "synced: all of it is on the OSTs"
     read = run("hacc-io", particles=100_000, header=MIB, checkpoint=False)
     assert moved(read).keys() == {"open again", "read header", "read", "close again"}

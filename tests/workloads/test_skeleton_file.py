@@ -107,6 +107,15 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, part):
     assert str(caught.value).startswith(str(tmp_path / "mine.yaml"))
 
 
+def test_libraries_set_sizes_themselves(tmp_path):
+    cut = GOOD.replace(
+        "write: {file: data, size: mine, transfer: half}", "truncate: {file: data, size: half}"
+    )
+    assert read(tmp_path, cut).model_validate({}).bytes_to_move(4) == 0
+    with pytest.raises(InputError, match=r"truncate: files data have api: hdf5, which sets sizes"):
+        read(tmp_path, cut.replace("{per: $layout}", "{per: $layout, api: hdf5}"))
+
+
 ONLY_A_JOB_CAN_TELL = {
     "transfer: half": (
         "only: size / 0 > 1",

@@ -157,6 +157,8 @@ def _check_phase(path: str, phase: Phase, skeleton: Skeleton) -> None:
         raise InputError(f"{path}.{verb}: files {name} have api: {files.api}; right would be hdf5")
     if verb == "list" and files.api in ("mpiio", "hdf5"):
         raise InputError(f"{path}.list: files {name} have api: {files.api}; right would be posix")
+    if verb == "truncate" and files.api == "hdf5":
+        raise InputError(f"{path}.truncate: files {name} have api: hdf5, which sets sizes itself")
     if verb in ("read", "write") and files.api == "hdf5" and what.dataset is None:
         raise InputError(f"{path}.{verb}.dataset is missing: files {name} have api: hdf5")
 

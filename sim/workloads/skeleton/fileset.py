@@ -15,7 +15,7 @@ from xc40io.workloads.job import Job
 from xc40io.workloads.listing import add_reading
 from xc40io.workloads.skeleton.patterns import Places, Sharing, place
 from xc40io.workloads.skeleton.scope import Scope
-from xc40io.workloads.skeleton.skeleton_file import Files, Listing, Move, OnFile, Open, Phase
+from xc40io.workloads.skeleton.skeleton_file import Cut, Files, Listing, Move, OnFile, Open, Phase
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -212,6 +212,10 @@ class PosixFiles(FileGroups):
             return 0
         if verb in ("unlink", "mkdir"):
             ranks = ranks[_first_of_each(file[ranks])]
+        if isinstance(what, Cut):
+            size = self.scope.whole(what.size)
+            batch.add(Op.TRUNCATE, ranks, file=numbers[ranks], offset=size[ranks])
+            return 0
         kinds = {"open": Op.OPEN, "close": Op.CLOSE, "fsync": Op.FSYNC, "stat": Op.STAT}
         kinds |= {"unlink": Op.UNLINK, "mkdir": Op.MKDIR}
         batch.add(kinds[verb], ranks, file=numbers[ranks])

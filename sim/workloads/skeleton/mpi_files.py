@@ -16,7 +16,7 @@ from xc40io.plane.operations import Op
 from xc40io.workloads.kernels.shared_file import mpi_file
 from xc40io.workloads.skeleton.fileset import FileGroups
 from xc40io.workloads.skeleton.patterns import Places
-from xc40io.workloads.skeleton.skeleton_file import Move, Open, Phase
+from xc40io.workloads.skeleton.skeleton_file import Cut, Move, Open, Phase
 
 if TYPE_CHECKING:
     from xc40io.config.striping import StripeRequest
@@ -94,6 +94,10 @@ class MpiFiles(FileGroups):
             self._closed()
         elif verb == "fsync":
             self._sync(batch)
+        elif isinstance(what, Cut):
+            size = self.scope.whole(what.size)
+            for file, communicator in zip(self.mpi_files, self.communicators, strict=True):
+                file.set_size(batch, int(size[communicator.owners[0]]))
         else:
             kind = {"stat": Op.STAT, "unlink": Op.UNLINK, "mkdir": Op.MKDIR}[verb]
             first = np.array([one.owners[0] for one in self.communicators])

@@ -217,6 +217,18 @@ class Open(OnFile):
     mode: Word = "write"
 
 
+class Cut(OnFile):
+    """Set the size of a file.
+
+    Attributes
+    ----------
+    size
+        Bytes that it has then.
+    """
+
+    size: SizeOf
+
+
 class Move(OnFile):
     """Read or write.
 
@@ -345,7 +357,7 @@ class Phase(Model):
     ----------
     create, open
         Make a file, and open it; or open one that there is.
-    close, fsync, stat, unlink, mkdir
+    close, fsync, stat, unlink, mkdir, truncate
         What POSIX calls so.
     list
         Read the names of a set's directory, and stat each file in its order, as ``ls -l`` does.
@@ -374,6 +386,7 @@ class Phase(Model):
     stat: OnFile | None = None
     unlink: OnFile | None = None
     mkdir: OnFile | None = None
+    truncate: Cut | None = None
     list: Listing | None = None
     write: Move | None = None
     read: Move | None = None
