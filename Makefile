@@ -77,13 +77,17 @@ fuzz: $(READY)
 	$(BIN)/python tests/fuzz
 
 # What IOR, mdtest, h5bench and their libraries really call, recorded anew for tests/real: on Debian, with the
-# programs in a folder (tests/real/README.md). A quarter of an hour the first time, then ten minutes.
+# programs in a folder (tests/real/README.md); then as many drawn cases of each kind, others each day.
+# Eleven minutes the first time, then six.
 PROGRAMS ?= build/real/bin
+DRAWN    ?= 40
+SEED     ?= $(shell date +%Y%j)
 
 truth: $(READY)
 	tests/real/rig/build.sh build/real
 	$(BIN)/python tests/real/record.py --programs $(PROGRAMS)
 	$(BIN)/python tests/real/beside.py
+	$(BIN)/python tests/real/drawn.py --programs $(PROGRAMS) --cases $(DRAWN) --seed $(SEED)
 
 # What commands print and what the validation found, as README.md and docs/ show it.
 docs-outputs: $(READY)

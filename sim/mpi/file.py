@@ -104,9 +104,10 @@ class MpiFile:
         """Open the file (``MPI_File_open``).
 
         The first aggregator creates it and closes it again; when the others know, they open it:
-        all of them, or with ``romio_no_indep_rw`` the aggregators alone (deferred open). In lock
-        mode 1 whoever opens it for writing then takes part in the group lock. What was counted and
-        which locks were asked for while it was open before is forgotten.
+        all of them, or with ``romio_no_indep_rw`` the aggregators alone (deferred open), those of
+        ``cb_config_list``, of which a write may use fewer. In lock mode 1 whoever opens it for
+        writing then takes part in the group lock. What was counted and which locks were asked for
+        while it was open before is forgotten.
         """
         self.counts = self._no_counts()
         self._writing.locked.clear()
@@ -125,7 +126,8 @@ class MpiFile:
             self._do(batch, Op.CLOSE, first, Timer.OPEN)
             self._meet(batch, costs.bcast(4), Timer.OPEN)
         everyone = np.arange(self.communicator.size)
-        self._open_by(batch, self.aggregators if self.hints.romio_no_indep_rw else everyone)
+        deferred = self.hints.romio_no_indep_rw
+        self._open_by(batch, self._reading.aggregators if deferred else everyone)
         self._meet(batch, costs.bcast(20) + costs.allreduce(4), Timer.OPEN)
 
     def close(self, batch: Batch) -> None:

@@ -253,6 +253,7 @@ class _Resolution:
         lustre = machine.lustre
         inherited = lustre.default_striping
         setstripe, default = "lfs setstripe", f"default of {machine.name}'s file system"
+        self._ask_for_all_osts()
         if self._hints.striping_factor is None:
             count, why = (striping.count, setstripe) if striping.count else (None, default)
             self._set(why, striping_factor=count or inherited.count)
@@ -271,6 +272,16 @@ class _Resolution:
             self._set(
                 "the stripe size, as Cray MPI has it", cb_buffer_size=self._hints.striping_unit
             )
+
+    def _ask_for_all_osts(self) -> None:
+        """Fill in the stripe count of ROMIO where a program gives other hints of the layout only.
+
+        It sets the stripes with a count of -1 then (ad_lustre_open.c).
+        """
+        others = ("striping_unit", "start_iodevice")
+        hint = next((name for name in others if getattr(self._hints, name) not in (None, -1)), None)
+        if hint and self._hints.striping_factor is None and self._library == "romio":
+            self._set(f"{hint} without striping_factor", striping_factor=-1)
 
     def _check_layout(self, osts: int) -> None:
         """Raise InputError, with the hint at fault, unless the file system can lay out a file so.

@@ -139,7 +139,7 @@ def read_sieved(
     batch: Batch, target: CollectiveFile, accesses: Accesses, counts: AccessCounts
 ) -> None:
     """Read the pieces of ranks window by window; the parameters are as for writes."""
-    sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size)
+    sieve = sieve_windows(accesses, target.hints.ind_rd_buffer_size, overreading=True)
     _add(batch, target, sieve, dict.fromkeys([Op.READ, Op.WORK], Timer.INDEPENDENT))
     counts.reads.add_system(sieve.length, target.layout)
 
@@ -182,7 +182,9 @@ def _add(batch: Batch, target: CollectiveFile, sieve: Sieve, steps: Mapping[Op, 
     batch.add_operations(mix_operations(kind, timed), owner)
 
 
-def sieve_windows(accesses: Accesses, size: int, *, aligned: bool = False) -> Sieve:
+def sieve_windows(
+    accesses: Accesses, size: int, *, aligned: bool = False, overreading: bool = False
+) -> Sieve:
     """Return the file windows of a sieved access.
 
     Parameters
@@ -193,14 +195,21 @@ def sieve_windows(accesses: Accesses, size: int, *, aligned: bool = False) -> Si
         Bytes of a window.
     aligned
         Whether a window ends at the next multiple of ``size`` in the file.
+    overreading
+        Whether a window that begins within a piece is as long as if it began with the piece, and so
+        may reach beyond the last one: ROMIO's reads (ad_read_str.c, ADIOI_BUFFERED_READ).
     """
     line = _line_up(accesses)
     owner, start, stop = _windows(line, size, aligned=aligned)
+    end = stop
+    if overreading:
+        piece = line.start[np.searchsorted(line.start, start, "right") - 1]
+        end = start + np.minimum(size, line.end[owner] - piece)
     before = np.concatenate(([0], np.cumsum(line.stop - line.start)))
     return Sieve(
         rank=line.rank[owner],
         offset=start + line.shift[owner],
-        length=stop - start,
+        length=end - start,
         bytes=_bytes_up_to(stop, line, before) - _bytes_up_to(start, line, before),
         pieces=np.searchsorted(line.start, stop) - np.searchsorted(line.stop, start, "right"),
     )

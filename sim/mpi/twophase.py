@@ -179,7 +179,7 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
     """Add the rounds of a collective write, and count what they do to the file system."""
     turns, windows = call.turns, call.windows
     high = written_up_to(target, windows)
-    holes = high - windows.low > windows.covered
+    holes = have_holes(call, high)
     sieved = holes & (target.hints.romio_lustre_ds_in_coll is Switch.ENABLE)
     script = Script(target, turns.rounds)
     work = exchange_work(target, call)
@@ -188,7 +188,7 @@ def add_writes(batch: Batch, target: CollectiveFile, call: Call, counts: Directi
     add_exchanges(script, 2, batch, target, call)
     if target.hints.cray_cb_write_lock_mode == 2:
         add_lock_ahead(script, target, windows)
-    calls = runs_of(writes_of(windows, sieved, high))
+    calls = runs_of(writes_of(windows, sieved | ~holes, high))
     turn = turns.of_window[calls.rank]
     written = np.bincount(turn, calls.length * calls.count, len(turns.round))
     script.add(
@@ -221,17 +221,31 @@ def written_up_to(target: CollectiveFile, windows: FileWindows) -> Integers:
     return np.minimum(target.layout.stripe_start(windows.number + 1), last[windows.domain])
 
 
-def writes_of(windows: FileWindows, sieved: npt.NDArray[np.bool_], high: Integers) -> Accesses:
+def have_holes(call: Call, high: Integers) -> npt.NDArray[np.bool_]:
+    """Tell in which windows, up to ``high``, an aggregator sees holes.
+
+    It sees one between two runs of bytes, and where it is sent less than the window has. Bytes that
+    several ranks send are counted for each, and may hide a hole at the end: the window is then
+    written whole, unread (ROMIO's ad_lustre_wrcoll.c, ADIOI_LUSTRE_W_Exchange_data).
+    """
+    windows, shares, turn = call.windows, call.shares, call.turns.of_window
+    sent = np.bincount(shares.turn, shares.bytes, len(call.turns.round))[turn]
+    has_one = np.bincount(turn)[turn] == 1
+    given = np.where(has_one, sent, windows.covered)
+    return (high - windows.low > given) | (np.diff(windows.first_run) > 1)
+
+
+def writes_of(windows: FileWindows, whole: npt.NDArray[np.bool_], high: Integers) -> Accesses:
     """Return the writes of each window, as pieces whose "rank" is the window's row.
 
-    A sieved window is written whole, up to ``high``; of the others, every contiguous run.
+    Some windows are written whole, up to ``high``; of the others, every contiguous run.
     """
-    every = np.arange(len(sieved))
+    every = np.arange(len(whole))
     window = np.repeat(every, np.diff(windows.first_run))
-    apart = ~sieved[window]
-    window = np.concatenate((every[sieved], window[apart]))
-    offset = np.concatenate((windows.low[sieved], windows.run_offset[apart]))
-    length = np.concatenate(((high - windows.low)[sieved], windows.run_length[apart]))
+    apart = ~whole[window]
+    window = np.concatenate((every[whole], window[apart]))
+    offset = np.concatenate((windows.low[whole], windows.run_offset[apart]))
+    length = np.concatenate(((high - windows.low)[whole], windows.run_length[apart]))
     order = np.argsort(window, kind="stable")
     return Accesses(window[order], offset[order], length[order])
 

@@ -45,6 +45,10 @@ def test_the_file_gets_what_it_gets_without_it(drawn):
     target, accesses = drawn
     one = plan(intranode.write_all, target, accesses)
     other = plan(twophase.write_all, target, accesses)
+    given_ = given_bytes(accesses)
+    if len(given_) < accesses.bytes:  # what ranks of a node give twice, it sends once
+        assert given_ <= {b for calls in one.calls(Op.WRITE) for b in bytes_of(calls)}
+        return
     for kind in (Op.READ, Op.WRITE):
         assert one.calls(kind) == other.calls(kind)
     assert vars(one.counts.writes).keys() == vars(other.counts.writes).keys()

@@ -65,7 +65,7 @@ class Case:
 
     def _workload(self, folder: Path) -> dict[str, Any]:
         if self.program in ("ior", "ior-pnetcdf", "mdtest"):
-            return {self.program.partition("-")[0]: self.line.replace("@", MOUNT)}
+            return {self.program.partition("-")[0]: self._placed}
         if self.program == "h5bench_exerciser":
             return {"kernel": {"name": "exerciser", **self.options, **self.model}}
         if self.program == "io500":
@@ -73,11 +73,18 @@ class Case:
         if self.program == "adios_write":
             told = {"name": "adios", "distribution": "fixed", **self.model, **self.options}
             return {"kernel": told}
+        if self.program == "pieces":
+            hints = {name: str(value) for name, value in self.hints.items()}
+            return {"kernel": {"name": "pieces", "line": self._placed, "hints": hints}}
         if self.kernel:
             return {"kernel": {"name": self.kernel, **self.model}}
         path = folder / "h5bench.json"
         path.write_text(json.dumps(self.h5bench()), encoding="utf-8")
         return {"kernel": {"name": "h5bench", "config": str(path), **self.model}}
+
+    @property
+    def _placed(self) -> str:
+        return self.line.replace("@", MOUNT)
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return IO500's options by their sections."""

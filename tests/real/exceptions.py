@@ -21,7 +21,8 @@ class Excepted:
     """A reason why an aspect differs, with how much it does.
 
     ``everywhere`` counts calls of a group in all cases that no other exception names; ``cases``
-    counts those of single cases, by group and name.
+    counts those of single cases, by group and name. Where it ``varies``, the real program does
+    something else each time, and the numbers are only those of one recording.
     """
 
     reason: str
@@ -29,6 +30,7 @@ class Excepted:
     why: str
     everywhere: dict[str, int]
     cases: dict[str, dict[str, int]]
+    varies: bool = False
 
     def covers(self, group: str, name: str) -> bool:
         """Return whether it names the case, and not just its group."""
@@ -44,6 +46,7 @@ def load(file: Path = FILE) -> list[Excepted]:
             entry["why"],
             dict(counts.get("everywhere", {})),
             {group: dict(of) for group, of in counts.get("cases", {}).items()},
+            entry.get("varies", False),
         )
         for entry in yaml.safe_load(file.read_text(encoding="utf-8")) or []
         for aspect, counts in entry["aspects"].items()
@@ -61,7 +64,8 @@ def keep(excepted: list[Excepted], file: Path = FILE) -> None:
         if named := {group: of for group, of in named.items() if of}:
             counts["cases"] = named
         if counts:
-            new = {"reason": one.reason, "why": one.why, "aspects": {}}
+            varies = {"varies": True} if one.varies else {}
+            new = {"reason": one.reason, "why": one.why, **varies, "aspects": {}}
             entries.setdefault(one.reason, new)["aspects"][one.aspect] = counts
     text = yaml.safe_dump(list(entries.values()), sort_keys=False, width=100, allow_unicode=True)
     file.write_text(text, encoding="utf-8")
@@ -88,6 +92,7 @@ def lessened(excepted: list[Excepted], group: str, found: Found) -> list[Excepte
             one.why,
             one.everywhere | ({group: 0} if group in one.everywhere else {}),
             one.cases | ({group: dict.fromkeys(one.cases[group], 0)} if group in one.cases else {}),
+            one.varies,
         )
         for one in excepted
     ]
@@ -102,6 +107,8 @@ def lessened(excepted: list[Excepted], group: str, found: Found) -> list[Excepte
 
 
 def _smaller(before: Excepted, after: Excepted, group: str) -> Excepted:
+    if before.varies:
+        return before
     if group in before.everywhere:
         after.everywhere[group] = min(before.everywhere[group], after.everywhere[group])
     for name, count in before.cases.get(group, {}).items():
@@ -119,7 +126,7 @@ def complaints(excepted: list[Excepted], group: str, found: Found) -> list[str]:
             said.append(f"{group}: {name}: {aspect} differs, {count}: {example}")
         elif one.covers(group, name):
             allowed = one.cases[group][name]
-            if count > allowed:
+            if count > allowed and not one.varies:
                 said.append(
                     f"{group}: {name}: {aspect} differs more, {count}, not {allowed}: {example}"
                 )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
+import pieces
 from case_table import MOUNT, Case
 from recordings import Calls, Refused, Row
 
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.plane.operations import Op
+from xc40io.workloads import catalogue
 
 CALLS = {
     Op.READ: "read",
@@ -36,7 +39,8 @@ PLACED = DATA | {"truncate"}
 
 def simulated(case: Case, folder: Path) -> xc40io.Result:
     """Simulate a case and record its calls."""
-    return xc40io.simulate(xc40io.Scenario(**case.scenario(folder)), record=True)
+    with patch.dict(catalogue.WRITTEN, pieces=pieces.WRITTEN):
+        return xc40io.simulate(xc40io.Scenario(**case.scenario(folder)), record=True)
 
 
 def calls_of_model(case: Case, folder: Path) -> Calls | Refused:

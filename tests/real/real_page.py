@@ -23,6 +23,11 @@ PAGE = Path(__file__).parents[2] / "docs/real-programs.md"
 WHAT = {
     "adios": "ADIOS, POSIX and MPI_AGGREGATE",
     "domains": "ROMIO's aggregators and file domains, 1 to 9 ranks",
+    "drawn_ior_hdf5": "IOR over HDF5, drawn at random",
+    "drawn_ior_mpiio": "IOR over MPI-IO, drawn at random",
+    "drawn_ior_posix": "IOR over POSIX, drawn at random",
+    "drawn_mdtest": "mdtest, drawn at random",
+    "drawn_pieces": "pieces of a file over MPI-IO, drawn at random",
     "exerciser": "h5bench's exerciser",
     "hacc": "HACC-IO, one file",
     "hacc_files": "HACC-IO, a file for each rank",

@@ -30,7 +30,9 @@ from recordings import Calls, Recorded, Refused, Row, keep
 
 BUILT = Path("build/real")
 PACKAGES = ("mpich", "libhdf5-mpich-103-1")
+OWN = ("adios_write", "pieces")
 COUNTERS, DARSHAN = "darshan", "libdarshan.so"
+OSTS = "56"  # of Theta, which the model has
 LONGEST = 120.0  # s: of a run
 OPS = {"mknod": "mkdir", "rmdir": "unlink"}
 """What counts as another call: the model has one for all that make a name, and take it away."""
@@ -53,7 +55,7 @@ def main() -> None:
     if COUNTERS in wanted:
         made += _record_counters(asked.programs.absolute())
     for group in [group for group in wanted if group != COUNTERS]:
-        program = _program(asked.programs.absolute(), cases(group)[0].program)
+        program = program_of(asked.programs.absolute(), cases(group)[0].program)
         missing = [path for _, path in _parts(cases(group)[0], program) if not path.is_file()]
         if not missing:
             began = time.monotonic()
@@ -68,9 +70,9 @@ def main() -> None:
         sys.exit("nothing was recorded: --programs names the folder of the real programs")
 
 
-def _program(folder: Path, name: str) -> Path:
+def program_of(folder: Path, name: str) -> Path:
     """Return where a program is: in the folder of the real ones, or the rig's own."""
-    return (BUILT.absolute() / "bin" if name == "adios_write" else folder) / name
+    return (BUILT.absolute() / "bin" if name in OWN else folder) / name
 
 
 def _record(group: str, program: Path) -> None:
@@ -86,7 +88,7 @@ def _record_counters(programs: Path) -> bool:
         return False
     began, found, versions = time.monotonic(), {}, dict(_versions(library))
     for group, of_group in counted().items():
-        program = _program(programs, of_group[0].program)
+        program = program_of(programs, of_group[0].program)
         if not program.is_file():
             sys.exit(f"{COUNTERS}: there is no {program}; all of counted.yaml are recorded at once")
         versions |= _versions(program)
@@ -144,6 +146,7 @@ def _run(
         "IOR_FAKE_TASK_PER_NODES": str(case.ppn),
         "IOR_FAKE_NODES": str(case.ranks // case.ppn),
         "LD_PRELOAD": str(recorder),
+        "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",  # there are more ranks than cores
         **case.environment,
     }
     if darshan:
@@ -153,6 +156,7 @@ def _run(
     if case.any_name:
         told["REAL_RELATIVE"] = "1"
     if case.stripes:
+        told["REAL_OSTS"] = OSTS
         told["REAL_STRIPES"] = "{} {}".format(*case.stripes)
         told["ROMIO_FSTYPE_FORCE"] = "lustre:"
         told["LD_LIBRARY_PATH"] = str(BUILT.absolute() / "mpich/lib")

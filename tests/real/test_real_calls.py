@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import exceptions
@@ -95,5 +96,8 @@ def test_an_exception_can_only_shrink() -> None:
         for excepted in ([named], [broad]):
             assert len(exceptions.complaints(excepted, "posix", found)) == more
             assert len(exceptions.stale(excepted, "posix", found)) == less
+        varying = [replace(named, varies=True)]
+        assert not exceptions.complaints(varying, "posix", found)
+        assert not exceptions.stale(varying, "posix", found)
         (smaller,) = exceptions.lessened([named], "posix", found)
         assert smaller.cases["posix"]["a case"] == min(count, 1)

@@ -60,6 +60,11 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
         lambda t: t.dual_mount and not t.file_per_process,
         "-y is for a file per process: right would be -F as well",
     ),
+    (
+        lambda t: t.dual_mount,
+        "-y: IOR takes two mounts whose names end in 0 and 1, one for each socket of a node; the "
+        "machine has one: right would be no -y",
+    ),
     (lambda t: t.task_offset < 0, "-Q {t.task_offset}: the task offset must not be negative"),
     (lambda t: t.random_offset_seed < -1, "--random-offset-seed must be -1 or more"),
     (lambda t: t.delay < 0, "-d {t.delay}: the delay must not be negative"),

@@ -265,7 +265,7 @@ class IorTest:
         compare=False,
         idle="no call moves less than it should",
     )
-    dual_mount: bool = option("-y dualMount", False, idle="there is one mount")
+    dual_mount: bool = option("-y dualMount", False)
     signature: int = option(
         "-G setTimeStampSignature", 0, _whole, compare=False, idle="no file has contents"
     )

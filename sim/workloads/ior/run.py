@@ -148,6 +148,10 @@ class _TestRun:
         test, ranks, world = self._test, self._ranks, self._world
         pretend = pretend_ranks(test, access, len(ranks), ranks.per_node, repetition=repetition)
         hints = self._hints(repetition)
+        old = self._old_files(access, repetition)
+        if len(old):
+            self._untimed.before_write(old)
+            yield from self._unlink(old)
         self._files, fresh = self._open_files(access, repetition, hints)
         task = Task(
             ranks=ranks,
@@ -169,7 +173,8 @@ class _TestRun:
             call_limit=self._call_limit(access),
             settling=self._settling,
         )
-        self._untimed.before(task)
+        if task.writes and not len(old):
+            self._untimed.before_write(task.file)
         yield from phase.run()
         self._tell(phase.record(repetition))
         self._untimed.after(task)
@@ -262,6 +267,17 @@ class _TestRun:
         """Return the name under which the files of a repetition are known."""
         name = file_name(self._test, 0, repetition)
         return f"{name} and the others" if self._test.file_per_process else name
+
+    def _old_files(self, access: Access, repetition: int) -> Integers:
+        """Return the files in the way of a write, which unlinks them (ior.c, RemoveFile)."""
+        nothing = np.zeros(0, np.int64)
+        if access is not Access.WRITE or self._test.use_existing_file or self._test.api == "DUMMY":
+            return nothing
+        old = self._namespace.files.pop(self._name(repetition), None)
+        if old is None:
+            return nothing
+        count = len(self._ranks) if self._test.file_per_process else 1
+        return old.first + np.arange(min(count, len(old.osts)), dtype=np.int64)
 
     def _remove(self, repetition: int) -> Waiting:
         """Unlink the files; DUMMY has none.

@@ -29,17 +29,16 @@ class UntimedCalls:
         self._posix = test.api in ("POSIX", "MMAP")
         self._is_first = True
 
-    def before(self, task: Task) -> None:
-        """Look whether the files are there, before they are written."""
-        if not task.writes:
-            return
+    def before_write(self, file: Integers) -> None:
+        """Look whether the files, one a rank, are there, before they are written."""
         looks = [Op.STAT] * (1 if self._posix else 3)
         if self._test.use_existing_file:
             looks = []
-        if self._is_first and not self._test.file_per_repetition:
+        many = self._test.file_per_repetition and self._test.repetitions > 1
+        if self._is_first and not many:
             looks.append(Op.STAT)
         self._is_first = False
-        self._note(looks, self._watchers(task.file))
+        self._note(looks, self._watchers(file))
 
     def after(self, task: Task) -> None:
         """Ask how large the files are; nobody does after a check of what was written."""

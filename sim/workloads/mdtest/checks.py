@@ -90,6 +90,11 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
     ),
     (lambda t: t.write_bytes > 0 and t.make_node, "-k and -w cannot be combined"),
     (
+        lambda t: t.collective and t.make_node and t.files and t.create,
+        "-c and -k cannot be combined for files: each rank would make by mknod what rank 0 has "
+        "made for it",
+    ),
+    (
         lambda t: t.verify_read and not t.read,
         "-X looks at what is read: add -E, or leave out -X",
     ),

@@ -3,7 +3,8 @@
 #
 #   FOLDER/recorder.so   preloaded into the programs
 #   FOLDER/short_counts.so  preloaded, too, where Darshan counts
-#   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13
+#   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13, and pieces, which reads
+#                        and writes pieces of a file through MPI-IO
 #   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
 #                        leaves out: five minutes on two cores
 #
@@ -38,22 +39,27 @@ if [ ! -e "$folder/mpich/lib/libmpich.so" ]; then
   mkdir -p mpich-build
   cd mpich-build
   # The device is the one without libraries of networks; the name is that of Debian's library, in
-  # whose place it is loaded. Programs are started by Debian's mpirun.
+  # whose place it is loaded. Programs are started by Debian's mpirun. There are more ranks than
+  # cores: one that waits sleeps, for otherwise 64 of them take a minute.
   MPILIBNAME=mpich CPPFLAGS="-I$rig" CFLAGS="-O1 -w" "$source/configure" --prefix="$folder/mpich" \
       --with-device=ch3:nemesis --with-file-system=ufs+lustre --with-pm=none \
-      --disable-fortran --disable-cxx --disable-static >configure.out 2>&1 ||
+      --enable-yield=usleep --disable-fortran --disable-cxx --disable-static >configure.out 2>&1 ||
     { tail -n 20 configure.out >&2; exit 1; }
   make -j"$(nproc)" install >make.out 2>&1 || { tail -n 20 make.out >&2; exit 1; }
 fi
 
-# The only program of the project's own: the libraries behind ADIOS's are those it was linked with,
+# The two programs of the project's own. Of adios_write the libraries behind ADIOS's are those it was linked with,
 # but for NetCDF and HDF5, of which it calls nothing.
 lib=/usr/lib/$(gcc -print-multiarch)
 mkdir -p "$folder/bin"
 mpicc.mpich -O2 -Wall -Wextra -o "$folder/bin/adios_write" "$rig/adios_write.c" \
     -L"$lib/adios/mpich" -ladios -L"$lib/hdf5/mpich" -lnetcdf -lhdf5_hl -lhdf5 \
     -lz -lbz2 -lsz -llz4 -lblosc -lm -lpthread
+mpicc.mpich -O2 -Wall -Wextra -o "$folder/bin/pieces" "$rig/pieces.c"
 versions=$folder/bin/VERSIONS
+if ! grep -qs "^pieces " "$versions"; then
+  echo "pieces of the rig" >>"$versions"
+fi
 if ! grep -qs "^adios_write " "$versions"; then
   echo "adios_write with ADIOS $(dpkg-query -W -f '${Version}' libadios-mpich-dev)" >>"$versions"
 fi

@@ -4,6 +4,7 @@
    REAL_LOG         one text file a rank, this name with .RANK behind; a call is a line:
                     "call name offset size result", name without the folder
    REAL_STRIPES     "count size": what a file on Lustre is said to have, unless a program sets it
+   REAL_OSTS        stripes of a file that is to have as many as there are
    REAL_PPN         ranks a node: each node has a name of its own
 
    A call that a program's library makes inside another one is not seen twice: the dynamic linker
@@ -20,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4096, LONGEST = 1024 };
+enum { MOST_FILES = 4096, LONGEST = 1024, ALL = 0xffff };
 
 static FILE *record;
 static const char *folder;
@@ -283,14 +284,16 @@ static int get_stripes(struct lov_user_md *layout) {
 
 static int set_stripes(const struct lov_user_md *wanted) {
     struct lov_user_md now;
+    unsigned count = wanted->lmm_stripe_count;
     FILE *file;
     if (get_stripes(&now))
         return -1;
+    if (count == ALL)
+        count = atoi(getenv("REAL_OSTS"));
     file = stripes("w");
     if (!file)
         return -1;
-    fprintf(file, "%u %u",
-            wanted->lmm_stripe_count ? wanted->lmm_stripe_count : now.lmm_stripe_count,
+    fprintf(file, "%u %u", count ? count : now.lmm_stripe_count,
             wanted->lmm_stripe_size ? wanted->lmm_stripe_size : now.lmm_stripe_size);
     fclose(file);
     return 0;
