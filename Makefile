@@ -1,12 +1,12 @@
-# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | truth |
-# docs-outputs | licences | package | notebooks: each first makes the environment in .venv, once.
+# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | mutations |
+# truth | docs-outputs | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .PHONY: ready run validate score-quick test lint site coverage format bench bench-details bench-quick \
-        house soak fuzz truth docs-outputs licences package notebooks clean
+        house soak fuzz mutations truth docs-outputs licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -75,6 +75,10 @@ soak: $(READY)
 # Hostile input on every way in, 300 times each; prints the table of docs/bad-input.md. Minutes.
 fuzz: $(READY)
 	$(BIN)/python tests/fuzz
+
+# Each rule of tests/mutations/rules.yaml broken in a copy: which of them no test notices. Half an hour.
+mutations: $(READY)
+	$(BIN)/python tests/mutations/mutate.py
 
 # What IOR, mdtest, h5bench and their libraries really call, recorded anew for tests/real: on Debian, with the
 # programs in a folder (tests/real/README.md); then as many drawn cases of each kind, others each day.
