@@ -120,6 +120,29 @@ def test_writers_of_two_halves_of_an_object_part_for_good() -> None:
     assert counts[2:] == [counts[2]] * 4
 
 
+def test_a_lock_on_a_part_of_a_call_is_not_enough() -> None:
+    plane = SmallPlane(2)
+    plane.add_files()
+    halves = [[Step(Op.WRITE, 0, i * 8 * RPC, RPC, 8, RPC)] for i in (0, 1)]
+    for _ in range(2):
+        plane.run(halves)
+    asked = plane.stat(Stat.ENQUEUES)
+    plane.run([[Step(Op.WRITE, 0, 7 * RPC, RPC)], []])
+    assert plane.stat(Stat.ENQUEUES) == asked
+    plane.run([[Step(Op.WRITE, 0, 7 * RPC, 2 * RPC)], []])
+    assert plane.stat(Stat.ENQUEUES) == asked + 1
+
+
+def test_a_lock_that_is_asked_back_is_used_no_more() -> None:
+    """Else readers that take turns at it would keep a writer waiting to their end."""
+    plane = SmallPlane(2, 4)
+    plane.add_files(size=8 * RPC)
+    busy = [Step(Op.READ, 0, 0, 4 * RPC, 400)]
+    late = [Step(Op.THINK, seconds=20e-3), WRITE]
+    ends = plane.run([*[busy] * 4, late, [], [], []])
+    assert ends[4] < 0.5 * ends[:4].min()
+
+
 def test_readers_share_and_a_writer_takes_from_all() -> None:
     plane = SmallPlane(3)
     plane.add_files(size=RPC)

@@ -228,6 +228,21 @@ def test_a_group_lock_is_shared_by_its_gid_and_holds_off_all_others() -> None:
     assert release(locks, stranger) == [writer]
 
 
+def test_a_group_lock_is_for_the_whole_object_whatever_was_asked_for() -> None:
+    locks = new_locks()
+    some = ask(locks, Request(0, MODE_GROUP, MIB, 2 * MIB - 1, 7))
+    assert extent(locks, some) == (0, EOF)
+
+
+def test_a_reader_spares_what_his_own_node_waits_for() -> None:
+    """Another node's reader may have a lock on the same bytes; the own one would have two."""
+    locks = new_locks()
+    writer = write(locks, 9, 0, MIB)
+    readers = [read(locks, node, at * MIB, MIB) for node, at in [(0, 0), (1, 4), (0, 8)]]
+    assert release(locks, writer) == readers
+    assert [extent(locks, row) for row in readers] == [(0, 8 * MIB - 1), (0, EOF), (0, EOF)]
+
+
 def test_waiting_groups_of_one_gid_stand_together() -> None:
     locks = new_locks()
     reader = read(locks, 0, 0, MIB)

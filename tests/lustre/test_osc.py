@@ -46,6 +46,30 @@ def test_a_client_without_grants_gets_on(plan: Plan, grant: int) -> None:
     assert (osc.dirty + osc.grant <= max(plane.tables.osc.max_dirty, grant)).all()
 
 
+@pytest.mark.parametrize(
+    ("changes", "limit"),
+    [
+        ({"lustre__max_dirty": 2 * RPC, "lustre__initial_grant": 8 * RPC}, 2 * RPC),
+        ({"nodes__memory": 1 << 30, "nodes__max_dirty_share": 3 * RPC / (1 << 30)}, 3 * RPC),
+    ],
+    ids=["an OSC", "a node"],
+)
+def test_no_more_is_dirty_than_the_client_allows_however_much_is_granted(
+    changes: dict[str, object], limit: int
+) -> None:
+    highest = 0
+
+    def look(plane: SmallPlane) -> None:
+        nonlocal highest
+        highest = max(highest, int(plane.tables.osc.clients.dirty[0]))
+
+    plane = SmallPlane(1, **changes)
+    plane.add_files()
+    # They fill no RPC, so that they stay dirty until somebody waits for room.
+    plane.run([[Step(Op.WRITE, length=RPC - PAGE, count=12, stride=RPC)]], look)
+    assert limit - RPC < highest <= limit
+
+
 @some
 @given(plans(Op.READ, Op.WRITE))
 def test_an_rpc_keeps_to_one_window_of_the_object(plan: Plan) -> None:

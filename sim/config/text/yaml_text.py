@@ -7,8 +7,10 @@ end) is bad input.
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Hashable
+from functools import lru_cache
 from typing import Any
 
 import yaml
@@ -58,6 +60,10 @@ def _is_odd_number(node: yaml.Node) -> bool:
     return node.tag in kinds and _ODD.fullmatch(node.value) is not None
 
 
+_SHORT = 200_000
+"""Characters of a text that is kept as parsed: a machine's; traces and logs are longer."""
+
+
 def parse_yaml(text: str, place: str) -> Any:
     """Return what a text in YAML, or in JSON, stands for.
 
@@ -73,6 +79,18 @@ def parse_yaml(text: str, place: str) -> Any:
     InputError
         If it is not YAML, has a key twice, nests too deeply or stands for too many values.
     """
+    if len(text) > _SHORT:
+        return _parse(text, place)
+    return copy.deepcopy(_parse_once(text, place))  # whoever asks may change it
+
+
+@lru_cache(maxsize=64)
+def _parse_once(text: str, place: str) -> Any:
+    """Return what a text stands for: a study reads the same machine for each of its runs."""
+    return _parse(text, place)
+
+
+def _parse(text: str, place: str) -> Any:
     try:
         loader = _Reader(text)
         try:

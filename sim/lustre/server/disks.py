@@ -31,6 +31,7 @@ before it writes.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -195,10 +196,15 @@ def _jitter(lustre: Lustre) -> Floats:
     Most services are a little faster than the mean, a few much slower. The factors are the
     distribution's quantiles in the middle of 4096 equal parts.
     """
-    middles = (np.arange(_FACTORS) + 0.5) / _FACTORS
-    normal = np.array([NormalDist().inv_cdf(middle) for middle in middles])
-    factors = np.exp(lustre.ost_jitter * normal)
+    factors = np.exp(lustre.ost_jitter * _normal_quantiles())
     return factors / factors.mean()
+
+
+@lru_cache(maxsize=1)
+def _normal_quantiles() -> Floats:
+    """Return the standard normal distribution in the middle of equal parts: float64 (4096,)."""
+    middles = (np.arange(_FACTORS) + 0.5) / _FACTORS
+    return np.array([NormalDist().inv_cdf(middle) for middle in middles])
 
 
 def slowest_of(lustre: Lustre) -> Floats:
@@ -223,21 +229,27 @@ def first_of(lustre: Lustre) -> Floats:
 
 
 def _moves(lustre: Lustre, below: Floats) -> Floats:
-    """Return quantiles of how long one head takes to move: in the shape of ``below``, in seconds.
+    """Return quantiles of how long one head takes to move: in the shape of ``below``, seconds."""
+    settle = min(lustre.disk_settle, lustre.disk_seek)
+    one = _head_moves(lustre.disk_seek, settle, lustre.disk_turn)
+    return one[(below * len(one)).astype(np.int64)]
+
+
+@lru_cache(maxsize=8)  # to sort them takes longer than to build the rest of the arrays
+def _head_moves(seek: float, settle: float, turn: float) -> Floats:
+    """Return how long one head takes to move: float64, ascending, each as likely, in seconds.
 
     A head is as likely at one place as at another, and so are the data. A seek takes as long as the
     square root of the way, as a head that speeds up over the first half and slows down over the
-    second; the head has then to settle, however short the way was. ``disk_seek`` is both on
-    average. Then the platter turns up to once.
+    second; the head has then to settle, however short the way was. ``seek`` is both on average.
+    Then the platter turns up to once.
     """
     middles = (np.arange(_PLACES) + 0.5) / _PLACES
     ways = 1.0 - np.sqrt(1.0 - middles)  # between two random places of a stroke of 1
     seeks = np.sqrt(ways)
-    settle = min(lustre.disk_settle, lustre.disk_seek)
-    seeks *= (lustre.disk_seek - settle) / seeks.mean()
+    seeks *= (seek - settle) / seeks.mean()
     seeks += settle
-    one = np.sort(np.add.outer(seeks, middles * lustre.disk_turn), axis=None)
-    return one[(below * len(one)).astype(np.int64)]
+    return np.sort(np.add.outer(seeks, middles * turn), axis=None)
 
 
 def make_arrays(osts: int) -> tuple[Table, Indices]:

@@ -75,6 +75,12 @@ def test_aliases_that_stand_for_little_are_read():
     assert parse_yaml(bomb(3), "here")["a2"][0][0] == ["x"] * 10
 
 
+def test_a_text_that_is_read_again_is_what_it_was_whoever_changed_the_first_one():
+    text = "a: {b: [1, 2]}"
+    parse_yaml(text, "it")["a"]["b"].append(3)
+    assert parse_yaml(text, "it") == {"a": {"b": [1, 2]}}
+
+
 def test_a_value_that_is_typed_is_named_with_its_option():
     assert parse_value("[1, 8m]", "--set x") == [1, "8m"]
     with pytest.raises(InputError, match=r"--set x: '\[1' is not a number, a size or a word"):
