@@ -138,6 +138,21 @@ def test_the_thread_stops_where_too_few_names_are_looked_at() -> None:
     assert nothing_is_left(plane)
 
 
+@pytest.mark.parametrize(("hits", "misses"), [(0, 9), (7, 9), (8, 3), (9, 3), (12, 4)])
+def test_the_thread_stops_with_9_misses_in_a_row_or_few_hits_a_miss(hits: int, misses: int) -> None:
+    """Of at least 8 hits four are enough for a miss (sa_low_hit)."""
+    plane, at = SmallPlane(1), set()
+    directory = Directory(plane, 400)
+
+    def look(plane: SmallPlane) -> None:
+        listing = listing_of(plane)
+        if listing.state == STOPPED:
+            at.add((int(listing.hits), int(listing.misses)))
+
+    plane.run([directory.listing([*range(hits + 1), *range(200, 400, 20)])], look)
+    assert min(at) == (hits, misses)
+
+
 def test_names_left_out_are_forgotten_far_behind() -> None:
     plane = SmallPlane(1)
     directory = Directory(plane, 300)

@@ -130,6 +130,15 @@ def test_reseeding_is_the_same_in_batches() -> None:
     assert together.allocate(files, request).tolist() == one_by_one
 
 
+@pytest.mark.parametrize(("osts", "files"), [(3, (666 + 30) * 3), (56, (35 + 30) * 56)])
+def test_a_new_start_is_drawn_after_some_thousand_files(osts: int, files: int) -> None:
+    jumps: set[int] = set()
+    for seed in range(20):  # that a draw goes on with the round by chance is rare
+        first = Allocator(osts, seed).allocate(2 * files, StripeRequest())[:, 0]
+        jumps |= set((np.flatnonzero(np.diff(first) % osts != 1) + 1).tolist())
+    assert jumps == {files}
+
+
 def test_no_files_need_no_osts() -> None:
     assert Allocator(56, seed=1).allocate(0, StripeRequest(count=4)).shape == (0, 4)
 

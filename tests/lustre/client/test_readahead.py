@@ -41,6 +41,16 @@ def test_small_reads_in_order_come_in_rpcs_as_large_as_those_of_large_reads(unit
     assert plane.plane.tables.programs.counts[1] <= size / RPC * 1.5 + 8
 
 
+@pytest.mark.parametrize("step", [RPC // 2, 3 * RPC // 2])
+def test_a_window_ends_at_a_boundary_between_rpcs(step: int) -> None:
+    """Whatever the step by which it grows, no RPC is cut in two."""
+    ahead = {"lustre__readahead_step": step, "lustre__readahead_alignment": RPC}
+    plane = SmallPlane(1, lustre__readahead=16 * RPC, **ahead)
+    plane.add_files(1, 1, 1 << 30, size=64 * RPC)
+    plane.run([reader(0, RPC, 64 * RPC)])
+    assert plane.tables.programs.counts[1] == 64
+
+
 @settings(max_examples=8, deadline=None)
 @given(
     st.integers(1, 6),
