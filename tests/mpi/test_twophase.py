@@ -28,7 +28,7 @@ from open_files import of_pieces
 from xc40io.mpi.hints import Switch
 from xc40io.mpi.onesided import write_all as one_sided_write_all
 from xc40io.mpi.stats import Timer
-from xc40io.mpi.twophase import LOCK_AHEAD_EXTENTS, read_all, write_all
+from xc40io.mpi.twophase import read_all, write_all
 from xc40io.plane.operations import Op
 
 
@@ -383,11 +383,11 @@ def test_the_library_asks_for_500_stripes_ahead_and_again_when_it_leaves_them():
     size, aggregators = 10, [0, 1]
     target = collective_file(aggregators, stripe_size=size, cray_cb_write_lock_mode=2)
     step = size * len(aggregators)
-    reach = LOCK_AHEAD_EXTENTS * step
+    reach = 500 * step
     first = plan(write_all, target, of_pieces([(0, 0, 3 * step), (1, reach + 5, 2 * step)]))
     asked = [step.calls for step in first.of_aggregator(0, Op.LOCK_AHEAD)]
     assert [calls[0] for calls in asked] == [(0, size), (reach, reach + size)]
-    assert {len(calls) for calls in asked} == {LOCK_AHEAD_EXTENTS}
+    assert {len(calls) for calls in asked} == {500}
     assert asked[0][-1] == (reach - step, reach - step + size)
     for rank in aggregators:
         order = [step.kind for step in first.steps[rank] if step.calls]

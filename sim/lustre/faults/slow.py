@@ -66,7 +66,7 @@ class Slowness:
         found = [
             (section, i)
             for section in self._book.sections
-            if section.kind != StationKind.LINK or name.startswith("link ")  # 10,000 names
+            if section.kind != StationKind.LINK or f"{name} ".startswith("link ")  # 10,000 names
             for i in range(section.size)
             if f"{section.label(i)} ".startswith(f"{name} ")
         ]
