@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 
 from xc40io.config.errors import InputError, nearest
-from xc40io.config.files import find, read_mapping, shipped
+from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
 from xc40io.config.model import Model, explain
 from xc40io.config.parts.compute_nodes import Nodes
@@ -214,7 +215,15 @@ def load_machine(name_or_path: str | Path) -> Machine:
     112
     """
     path = find("machines", name_or_path)
+    return _shipped(path) if path.is_relative_to(CONFIGS) else _of_file(path)
+
+
+def _of_file(path: Path) -> Machine:
     return _machine(completed(read_mapping(path), str(path), path.parent, path), str(path))
+
+
+# A study of small runs asks for the same machine hundreds of times. What ships does not change.
+_shipped = cache(_of_file)
 
 
 def read_machine(document: Mapping[str, Any], place: str, folder: Path = Path()) -> Machine:

@@ -15,9 +15,9 @@ is off, the same functions run on the Python object itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias, get_type_hints
 
 import numpy as np
@@ -50,12 +50,13 @@ class Array:
         return f"{_dtype_text(self.dtype)} {self.dimensions}{self.order}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """Where the fields of a component lie in its words, or of a named tuple within these.
 
     ``fields`` has name, first word and kind of each. A kind is ``int``, ``float``, an
-    :class:`Array`, or the layout of a named tuple or of a component below.
+    :class:`Array`, or the layout of a named tuple or of a component below. There is one of each in
+    a process (:func:`layout_of`): each run of a study would make all of them again.
     """
 
     noun: str
@@ -65,6 +66,15 @@ class Layout:
 
     def __str__(self) -> str:
         return f"{self.noun}({self.digest})"
+
+    def __reduce__(self) -> tuple[Callable[..., Layout], tuple[Any, ...]]:
+        kinds = tuple((name, kind) for name, _, kind in self.fields)
+        return _layout, (self.noun, kinds, self.within)
+
+    @cached_property
+    def places(self) -> dict[str, tuple[int, Kind]]:
+        """The first word and the kind of each field, by its name."""
+        return {name: (word, kind) for name, word, kind in self.fields}
 
     @cached_property
     def digest(self) -> str:
@@ -94,6 +104,11 @@ def layout_of(noun: str, kinds: Iterable[tuple[str, Kind]], *, within: bool = Fa
 
     ``within``: of a named tuple, which lies within the words of a component.
     """
+    return _layout(noun, tuple(kinds), within)
+
+
+@cache
+def _layout(noun: str, kinds: tuple[tuple[str, Kind], ...], within: bool) -> Layout:
     fields: list[tuple[str, int, Kind]] = []
     word = 0
     for name, kind in kinds:
@@ -152,7 +167,6 @@ class Component:
             layout = layout_of(type(self).__name__, kinds)
             self.__dict__["_layout"] = layout
             self.__dict__["_words"] = np.zeros(layout.words, np.uint64)
-            self.__dict__["_places"] = {name: (word, kind) for name, word, kind in layout.fields}
             for name in hints:
                 self._write(name)
 
@@ -162,7 +176,7 @@ class Component:
         self.__dict__[name] = value
         if is_compiling():
             kind = kind_of(value)
-            if kind != self.__dict__["_places"][name][1]:
+            if kind != self.layout.places[name][1]:
                 raise TypeError(f"{type(self).__name__}.{name} cannot become {kind_text(kind)}")
             self._write(name)
 
@@ -213,7 +227,7 @@ class Component:
 
     def _write(self, name: str) -> None:
         words = _words_of(self.__dict__[name])
-        first, _kind = self.__dict__["_places"][name]
+        first, _kind = self.layout.places[name]
         self._words[first : first + len(words)] = words
 
 

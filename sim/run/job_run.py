@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cache
 from importlib.metadata import version
 
 import numpy as np
@@ -140,7 +141,7 @@ class JobRun:
             doing=waited.doing,
             stats={stat: int(plane.stats[stat]) for stat in Stat},
             station_table=stations,
-            version=version("xc40io"),
+            version=_version(),
             recording=recording,
             plane=plane,
         )
@@ -211,3 +212,9 @@ def _nodes(numbers: list[int]) -> str:
     """Return the names of some nodes of a job."""
     some = ", ".join(map(str, numbers[:4]))
     return f"nodes {some}" + (" and others" if len(numbers) > 4 else "")
+
+
+@cache
+def _version() -> str:
+    """Return the version of xc40io; to look it up takes as long as a tenth of a small run."""
+    return version("xc40io")

@@ -12,7 +12,7 @@ number of the repetition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from xc40io.config.errors import nearest
 from xc40io.config.parts.lustre import Lustre
 from xc40io.config.parts.recovery import load_recovery
 from xc40io.engine.randomness import stream
-from xc40io.engine.types import Floats
+from xc40io.engine.types import Floats, Indices
 from xc40io.lustre.server.disks import Disks, byte_seconds
 from xc40io.lustre.server.journal import Journals, commit_seconds
 from xc40io.plane.fault_course import Course, Process, fault
@@ -35,10 +35,10 @@ _BY_BYTES = {
 
 
 class Slowed(NamedTuple):
-    """A station that can be slow: the ``i``-th of a section."""
+    """Stations of a section that can be slow."""
 
     section: Section
-    i: int
+    numbers: Indices  # int: which of them, each once
 
 
 class Slowness:
@@ -47,8 +47,8 @@ class Slowness:
     def __init__(self, disks: Disks, book: StationBook) -> None:
         self._disks = disks
         self._book = book
-        self._usual: dict[Slowed, tuple[Floats, ...]] = {}
-        self._factors: dict[Slowed, list[float]] = {}
+        self._usual: dict[Section, tuple[Floats, ...]] = {}
+        self._slow: list[tuple[Slowed, float]] = []  # in the order in which they began
 
     def parts(self, course: Course, factor: float) -> list[Slowed]:
         """Return what is to take so many times as long, of the stations whose time goes by bytes.
@@ -63,22 +63,22 @@ class Slowness:
             If there is no such part, or it is one that this cannot be said of.
         """
         name = course.fault.part
-        found = [
-            (section, i)
-            for section in self._book.sections
-            if section.kind != StationKind.LINK or f"{name} ".startswith("link ")  # 10,000 names
-            for i in range(section.size)
-            if f"{section.label(i)} ".startswith(f"{name} ")
-        ]
+        found = []
+        for section in self._book.sections:
+            if not section.size or not _same_noun(section.label(0), name):
+                continue  # to write the names of all stations takes longer than to build the rest
+            named = [f"{section.label(i)} ".startswith(f"{name} ") for i in range(section.size)]
+            if any(named):
+                found.append(Slowed(section, np.flatnonzero(named)))
         if not found:
             raise course.refusal(f"the machine has no such part{self._hint(name)}")
-        by_bytes = [Slowed(*part) for part in found if part[0].kind in _BY_BYTES]
+        by_bytes = [part for part in found if part.section.kind in _BY_BYTES]
         if not by_bytes and not np.isclose(factor, 1.0):
-            section, i = found[0]
+            section, numbers = found[0]
             raise course.refusal(
-                f"the time of {section.label(i)} does not depend on bytes; right would be an OST, "
-                "an OSS, an LNET router, a NIC or a link; the times of the MDS and the nodes are "
-                "values of the machine, as in lustre.mds.open_rate"
+                f"the time of {section.label(int(numbers[0]))} does not depend on bytes; right "
+                "would be an OST, an OSS, an LNET router, a NIC or a link; the times of the MDS "
+                "and the nodes are values of the machine, as in lustre.mds.open_rate"
             )
         return by_bytes
 
@@ -95,21 +95,25 @@ class Slowness:
     def begin(self, parts: Iterable[Slowed], factor: float) -> None:
         """Have services of some parts take so many times as long from now on."""
         for part in parts:
-            if part not in self._usual:
-                self._usual[part] = tuple(values.copy() for values in self._values(part))
-            self._factors.setdefault(part, []).append(factor)
+            if part.section not in self._usual:
+                values = self._values(part.section)
+                self._usual[part.section] = tuple(each.copy() for each in values)
+            self._slow.append((part, factor))
             self._set(part)
 
     def end(self, parts: Iterable[Slowed], factor: float) -> None:
         """Undo :meth:`begin`; slow-downs of a part by other faults stay."""
         for part in parts:
-            self._factors[part].remove(factor)
+            ended = next(
+                n for n, (one, by) in enumerate(self._slow) if one is part and by == factor
+            )
+            del self._slow[ended]
             self._set(part)
 
-    def osts(self, numbers: Iterable[int]) -> list[Slowed]:
+    def osts(self, numbers: Sequence[int]) -> list[Slowed]:
         """Return the disk arrays of OSTs by their numbers."""
         section = next(one for one in self._book.sections if one.kind == StationKind.OST)
-        return [Slowed(section, number) for number in numbers]
+        return [Slowed(section, np.array(numbers, np.int64))] if len(numbers) else []
 
     def renew(self, seconds: Floats) -> None:
         """Have a byte usually cost something else at each OST from now on.
@@ -120,29 +124,36 @@ class Slowness:
             float64 (2, OSTs): seconds, read and write. What is slow stays so many times slower.
         """
         self._disks.seconds[:] = seconds
-        for part, usual in self._usual.items():
-            if part.section.kind == StationKind.OST:
-                usual[0][:] = seconds[:, part.i]
-                self._set(part)
+        for section, usual in self._usual.items():
+            if section.kind == StationKind.OST:
+                usual[0][:] = seconds
+                self._set(Slowed(section, np.arange(section.size)))
 
     def _set(self, part: Slowed) -> None:
         # From the usual values each time: what ends leaves no rounding behind.
-        for values, usual in zip(self._values(part), self._usual[part], strict=True):
-            values[:] = usual
-            for factor in self._factors[part]:
-                values *= factor
+        for values, usual in zip(
+            self._values(part.section), self._usual[part.section], strict=True
+        ):
+            values[..., part.numbers] = usual[..., part.numbers]
+            for other, factor in self._slow:
+                if other.section is part.section:
+                    met = np.intersect1d(other.numbers, part.numbers, assume_unique=True)
+                    values[..., met] *= factor
 
-    def _values(self, part: Slowed) -> tuple[Floats, ...]:
-        """Return what is to be set of a part: the seconds that a byte costs there.
+    def _values(self, section: Section) -> tuple[Floats, ...]:
+        """Return what is to be set of a section: the seconds that a byte costs at each station.
 
-        Of an OST those of an RPC too, and how many times as long as usual heads take to move.
+        Of OSTs those of an RPC too, and how many times as long as usual heads take to move.
         """
-        section, i = part
         if section.kind == StationKind.OST:
-            disks = self._disks
-            return disks.seconds[:, i], disks.overhead[:, i], disks.moving[i : i + 1]
-        station = section.first + i
-        return (self._disks.network.stations.inverse_rate[station : station + 1],)
+            return self._disks.seconds, self._disks.overhead, self._disks.moving
+        stations = self._disks.network.stations
+        return (stations.inverse_rate[section.first : section.first + section.size],)
+
+
+def _same_noun(label: str, part: str) -> bool:
+    """Tell whether the names of two parts begin with the same word."""
+    return label.split(" ", 1)[0] == part.split(" ", 1)[0]
 
 
 @fault("", "slow")
