@@ -26,6 +26,7 @@ COMMANDS = {
         "xc40io.cli.study.stream:stream",
         "Run a stream of jobs with a queue, or a table of jobs.",
     ),
+    "jobs": ("xc40io.cli.runs.tables:jobs", "Say what is understood of a table of jobs."),
     "show": ("xc40io.cli.runs.show:show", "Print a result that --save has kept."),
     "trace": ("xc40io.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
     "compare": (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,16 +13,23 @@ from xc40io.cli.options import Whole
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import JOB
+from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.units import is_count
 from xc40io.config.workload_mix import load_mix
+from xc40io.results.job_table_answer import kinds_blocks
 from xc40io.studies.axes import parse_axes
+from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
+from xc40io.workloads.job_records.habits import load_habits
+from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
+from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
     from xc40io.config.workload_mix import MixJob, WorkloadMix
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
+    from xc40io.telling.answer import Block
 
 
 _HELP = """\
@@ -34,8 +41,10 @@ the bottleneck goes.
   xc40io plan theta-mix --cost lustre.osts=60000 --html plan.html
   xc40io plan mine.yaml --sensitivity --sobol 16
   xc40io plan mine.yaml --faults --fault "OST slow 5" --failed 0,1,2,4
+  xc40io plan --jobs-from week.txt --over lustre.osts=56,84
 
-MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md).
+MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md). In its
+place --jobs-from takes a table of jobs, as sacct, PBS, Cobalt and Darshan have them.
 Without --over each kind of hardware is doubled and halved, each alone. --sensitivity and --faults
 stand by themselves, or beside --over.
 
@@ -107,15 +116,31 @@ class _Studies(NamedTuple):
 )
 @click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
 @click.option("--seed", type=Whole(min=0, most=JOB["seed"].most), help="In place of the mix's own.")
+@click.option(
+    "--jobs-from",
+    "table",
+    metavar="FILE",
+    help="In place of MIX: a table of jobs, of which kinds are made (xc40io jobs summary).",
+)
+@click.option("--machine", metavar="NAME|FILE", help="With --jobs-from.  [default: theta]")
+@click.option(
+    "--habits", metavar="NAME|FILE", help="With --jobs-from: what is taken where it is silent."
+)
+@click.option(
+    "--kinds",
+    type=Whole(min=1),
+    metavar="N",
+    help="With --jobs-from: kinds of jobs, those that move most bytes.  [default: 6]",
+)
 @study_options(
     repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )
 @options.changes
-@click.argument("name", metavar="MIX")
+@click.argument("name", metavar="MIX", required=False)
 def plan(
     *,
     study: Study,
-    name: str,
+    name: str | None,
     seed: int | None,
     assignments: tuple[str, ...],
     **asked: Any,
@@ -124,13 +149,36 @@ def plan(
     from xc40io.studies.plan.plan_answer import plan_answer
 
     _check(asked, study)
-    made = _run(_mix(name, assignments, seed), asked, study)
-    return findings_of(plan_answer(made.mix, typed_command(), *made[1:]))
+    mix, about = _source(name, asked)
+    made = _run(_changed(mix, assignments, seed), asked, study)
+    return findings_of(plan_answer(made.mix, typed_command(), *made[1:], about=about))
 
 
-def _mix(name: str, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
-    """Return the mix, on its machine with the changes that were typed, and with the seed."""
-    mix = load_mix(name)
+def _source(name: str | None, asked: Mapping[str, Any]) -> tuple[WorkloadMix, Sequence[Block]]:
+    """Return the mix of a file or of a table of jobs, and what is to be told of that table."""
+    table = asked["table"]
+    if (name is None) == (table is None):
+        raise InputError(
+            f"plan has {'neither MIX nor' if table is None else 'both MIX and'} --jobs-from; right "
+            "would be one of them"
+        )
+    if name is not None:
+        wrong = [one for one in ("machine", "habits", "kinds") if asked[one] is not None]
+        if wrong:
+            raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
+        return load_mix(name), ()
+    records = read_job_table(table).records
+    habits = load_habits(asked["habits"] or "production")
+    try:
+        kinds = kinds_of(records, habits, asked["kinds"] or MOST_KINDS)
+    except InputError as error:
+        raise InputError(f"{table}: {error}") from error
+    machine = load_machine(asked["machine"] or "theta")
+    return mix_of_jobs(kinds, machine, table), kinds_blocks(kinds)
+
+
+def _changed(mix: WorkloadMix, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
+    """Return the mix on its machine with the changes that were typed, and with the seed."""
     changes: dict[str, Any] = {}
     if assignments:
         changes["machine"] = mix.machine.with_changes(parse_changes(assignments))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -58,9 +58,16 @@ def plan_answer(
     plan: Plan | None = None,
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
+    *,
+    about: Sequence[Block] = (),
 ) -> Answer:
-    """Return the answer on the studies of a mix that were asked for; ``command`` as typed."""
+    """Return the answer on the studies of a mix that were asked for.
+
+    ``command`` is as typed; ``about`` tells where the jobs come from.
+    """
     blocks: list[Block] = [Section("", "", [Listing("", _head(mix, plan))], on="text")]
+    if about:
+        blocks.append(Section("jobs", "Where the jobs come from", about))
     columns: list[Column] = []
     if plan is not None:
         blocks += _plan_blocks(plan)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from xc40io.config.errors import InputError, shown
@@ -42,11 +43,25 @@ def read_darshan_text(text: str, place: str) -> dict[str, Any]:
             "prints"
         )
 
+    ranks = _ranks(head.get("nprocs", ""), place)
+    return {"runtime": head.get("run time")} | of_totals(totals, ranks) | _sharing(text)
+
+
+def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, Any]:
+    """Return what totals of POSIX and STDIO amount to, by the columns of a table.
+
+    Parameters
+    ----------
+    totals
+        By module and counter: ``("POSIX", "BYTES_READ")``.
+    ranks
+        Of the job.
+    """
+
     def total(counter: str) -> float:
         return sum(max(totals.get((module, counter), 0.0), 0.0) for module in _MODULES)
 
-    ranks = _ranks(head.get("nprocs", ""), place)
-    found: dict[str, Any] = {"ranks": ranks, "runtime": head.get("run time")}
+    found: dict[str, Any] = {"ranks": ranks}
     for way, moved, calls in (
         ("read", "BYTES_READ", "READS"),
         ("write", "BYTES_WRITTEN", "WRITES"),
@@ -58,7 +73,7 @@ def read_darshan_text(text: str, place: str) -> dict[str, Any]:
     found["metadata_seconds"] = total("F_META_TIME")
     found["opens"] = max(round(total("OPENS") / ranks), 1)
     found["stats"] = round(total("STATS") / ranks)
-    return found | _sharing(text)
+    return found
 
 
 def _ranks(text: str, place: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -112,6 +113,17 @@ def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRec
     def share(what: str) -> float:
         return float(stream(seed, "habit", what, draw, record.name).random())
 
+    return _filled(record, habits, share)
+
+
+def typical(record: JobRecord, habits: Habits) -> JobRecord:
+    """Return a record in which what is missing is the median of the habits; nothing is drawn."""
+    return _filled(record, habits, lambda _: 0.5)
+
+
+def _filled(record: JobRecord, habits: Habits, share: Callable[[str], float]) -> JobRecord:
+    """Return a record with what is missing; ``share``: below it are so many of all values."""
+
     def count(what: str) -> int:
         habit: Drawn = getattr(habits, what)
         return max(round(habit.value(share(what))), 0)
@@ -136,6 +148,7 @@ def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRec
     }
     missing = {name: value for name, value in drawn.items() if getattr(record, name) is None}
     full = record.model_copy(update=missing)
-    if full.stripe_count is None and "job" in (full.read_layout, full.write_layout):
+    layouts = (full.read and full.read_layout, full.written and full.write_layout)
+    if full.stripe_count is None and "job" in layouts:
         full = full.model_copy(update={"stripe_count": max(count("shared_stripes"), 1)})
     return full

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xc40io.config.asked_workload import Workload
 from xc40io.config.stream import StreamJob, StreamScenario
@@ -62,8 +62,24 @@ def _complete(
 
 def _job(record: JobRecord, scenario: StreamScenario) -> StreamJob:
     """Return the job of a record in which nothing is missing."""
+    fields = job_fields(record, scenario.most_ranks_per_node, scenario.most_calls)
+    return StreamJob(start=record.start, walltime=record.walltime, **fields)
+
+
+def job_fields(record: JobRecord, most_ranks: int, most_calls: int) -> dict[str, Any]:
+    """Return the fields of a job, as scenarios have them.
+
+    Parameters
+    ----------
+    record
+        In which nothing is missing.
+    most_ranks
+        Of a node that are simulated; 0: all.
+    most_calls
+        Of a rank on a file and step; 0: all.
+    """
     nodes, io_ranks = record.nodes or 1, record.io_ranks or 1
-    at_work = _at_work(record, scenario)
+    at_work = _at_work(record, most_ranks)
     steps = (record.steps or 1) if record.written else 1
     each = io_ranks / at_work  # ranks that one stands for: it does what the MDS is asked by all
     options = {
@@ -80,28 +96,26 @@ def _job(record: JobRecord, scenario: StreamScenario) -> StreamJob:
         "stats": round((record.stats or 0) * each),
         "steps": steps,
         "compute": max((record.runtime or 0.0) - (record.measured or 0.0) / io_ranks, 0.0),
-        "most_calls": scenario.most_calls,
+        "most_calls": most_calls,
     }
-    return StreamJob(
-        name=record.name,
-        start=record.start,
-        walltime=record.walltime,
-        nodes=nodes,
-        ppn=-(-at_work // nodes),
-        striping=StripeRequest(count=record.stripe_count, size=record.stripe_size),
-        workload=Workload(kernel=options),
-    )
+    return {
+        "name": record.name,
+        "nodes": nodes,
+        "ppn": -(-at_work // nodes),
+        "striping": StripeRequest(count=record.stripe_count, size=record.stripe_size),
+        "workload": Workload(kernel=options),
+    }
 
 
-def _at_work(record: JobRecord, scenario: StreamScenario) -> int:
+def _at_work(record: JobRecord, most_ranks: int) -> int:
     """Return how many ranks of a job are simulated."""
-    io_ranks, most = record.io_ranks or 1, scenario.most_ranks_per_node
-    return io_ranks if most == 0 else min(io_ranks, most * (record.nodes or 1))
+    io_ranks = record.io_ranks or 1
+    return io_ranks if most_ranks == 0 else min(io_ranks, most_ranks * (record.nodes or 1))
 
 
 def _is_coarse(record: JobRecord, scenario: StreamScenario) -> bool:
     """Tell whether ranks or calls of a job stand for several."""
-    if _at_work(record, scenario) < (record.io_ranks or 1):
+    if _at_work(record, scenario.most_ranks_per_node) < (record.io_ranks or 1):
         return True
     ranks, most = record.io_ranks or 1, scenario.most_calls
     ways = (

@@ -125,3 +125,57 @@ def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     kept = len(list(tmp_path.glob("store/*/*.json")))
     assert 0 < kept <= finished + 1  # one may have been kept just before it would be counted
     assert finished <= kept
+
+
+JOBS = """\
+job,nodes,ranks,read,written,runtime,write_layout,write_call,stats
+a,2,4,0,8 MB,60,rank,1m,0
+b,2,4,0,16 MB,60,rank,1m,0
+c,1,2,4 MB,0,30,,,0
+"""
+
+
+def from_jobs(*words: str) -> Result:
+    common = ("--jobs-from", "jobs.csv", "--jobs", "1", "--store", "store")
+    return CliRunner().invoke(cli, ["plan", *common, *words], prog_name="xc40io")
+
+
+def test_a_table_of_jobs_in_place_of_a_mix() -> None:
+    Path("jobs.csv").write_text(JOBS, encoding="utf-8")
+    found = from_jobs("--over", "lustre.osts=56,112")
+    assert found.exit_code == 0, found.output
+    assert "The jobs of jobs.csv on theta" in found.stdout
+    assert "2 kinds of jobs: 3 of 3 jobs, 100.0 % of the bytes and 100.0 %" in found.stdout
+    assert "write-2 0.667, read-1 0.333" in " ".join(found.stdout.split())
+    assert "4 runs simulated" in found.stderr
+    fewer = from_jobs("--kinds", "1", "--over", "lustre.osts=28,56", "--json").stdout
+    first = json.loads(fewer)["configurations"][0]
+    assert {name: job["bytes"] for name, job in first["jobs"].items()} == {"write-2": 12_000_000}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("mine.yaml",), "plan has both MIX and --jobs-from; right would be one of them"),
+        (("--machine", "nowhere"), "nowhere"),
+        (("--habits", "nowhere"), "nowhere"),
+        (("--kinds", "0"), "--kinds"),
+    ],
+)
+def test_what_does_not_go_with_a_table_is_said(words: tuple[str, ...], sentence: str) -> None:
+    Path("jobs.csv").write_text(JOBS, encoding="utf-8")
+    found = from_jobs(*words)
+    assert found.exit_code == 2
+    assert sentence in found.stderr
+
+
+def test_a_table_of_jobs_that_no_plan_can_be_made_of() -> None:
+    Path("jobs.csv").write_text("nodes\n4\n", encoding="utf-8")
+    found = from_jobs()
+    assert found.exit_code == 2
+    assert "jobs.csv: of no job the bytes are known; right would be" in found.stderr
+    Path("jobs.csv").write_text("nodes,read\n9999,1\n", encoding="utf-8")
+    found = from_jobs()
+    assert "read-9999 has 9,999 nodes, and theta 4,392" in found.stderr
+    assert "neither MIX nor --jobs-from" in CliRunner().invoke(cli, ["plan"]).stderr
+    assert "--kinds belongs to --jobs-from" in plan("--kinds", "2").stderr

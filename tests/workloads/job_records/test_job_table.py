@@ -112,7 +112,7 @@ def test_a_real_log_by_its_totals(tmp_path: Path) -> None:
         ("nodes,read\n1,lots\n", "row 2: read: 'lots'"),
         ("nodes,read\n1\n", "row 2: has 1 cells; right would be 2"),
         ("nodes,Nodes\n1,2\n", "row 1: a column comes twice"),
-        ("read\n5\n", "neither nodes nor ranks are given"),
+        ("read\n5\n", "has no column for the size of a job, but read; right"),
         ("job,nodes\na,1\na,2\n", "row 3: name = a is the name of row 2, too"),
         ("job,nodes\n../x,1\n", "row 2: name: '../x' is not a name"),
         ("nodes,start\n1,2022-01-01\n1,5\n", "row 3: start = 5, but a date in other rows"),

@@ -1,0 +1,73 @@
+"""A workload mix that is made of a table of jobs: its kinds, as often as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
+from xc40io.config.scenario import Scenario
+from xc40io.config.workload_mix import MixJob, WorkloadMix
+from xc40io.workloads.job_records.job_kinds import JobKind, JobKinds
+from xc40io.workloads.job_records.stream_jobs import job_fields
+
+MOST_RANKS = 8
+"""Ranks of a node that are simulated; each stands for several where there are more."""
+
+MOST_CALLS = 64
+"""Reads, writes, opens and stats of a rank on a file and step that are simulated."""
+
+_MOST_RPCS = 200_000
+"""Bulk RPCs of a run, of 1 MiB unless several are handled as one: a second or two."""
+
+
+def mix_of_jobs(
+    kinds: JobKinds, machine: Machine, table: str, costs: Mapping[str, float] | None = None
+) -> WorkloadMix:
+    """Return a mix of the kinds of a table, each with the number of its jobs as its weight.
+
+    What jobs compute is left out: they read and write one step after the other. Ranks and calls
+    stand for several where there are many, as in a stream.
+
+    Parameters
+    ----------
+    kinds
+        The kinds.
+    machine
+        As it is today.
+    table
+        What the jobs come from, for the title.
+    costs
+        What one unit more of a value of the machine costs, by its path.
+
+    Raises
+    ------
+    InputError
+        If a kind needs more nodes than the machine has.
+    """
+    for kind in kinds.kinds:
+        if (kind.record.nodes or 1) > machine.nodes.count:
+            raise InputError(
+                f"{table}: {kind.record.name} has {kind.record.nodes:,} nodes, and {machine.name} "
+                f"{machine.nodes.count:,}; right would be a larger machine (--machine)"
+            )
+    return WorkloadMix(
+        title=f"The jobs of {table} on {machine.name}",
+        description=f"{len(kinds.kinds)} kinds of {kinds.jobs:,} jobs.",
+        machine=machine,
+        jobs=tuple(_mix_job(kind, machine) for kind in kinds.kinds),
+        costs=dict(costs or {}),
+    )
+
+
+def _mix_job(kind: JobKind, machine: Machine) -> MixJob:
+    fields = job_fields(kind.record, MOST_RANKS, MOST_CALLS)
+    name = fields.pop("name")
+    moved = kind.record.read + kind.record.written
+    run = Scenario(
+        title=name,
+        machine=machine,
+        rpcs_as_one=max(-(-moved // (_MOST_RPCS << 20)), 1),
+        **fields,
+    )
+    return MixJob(name=name, weight=float(kind.jobs), run=run)

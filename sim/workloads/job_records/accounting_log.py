@@ -1,0 +1,55 @@
+"""The accounting logs of PBS, TORQUE and Cobalt: of each job the record of its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_RECORD = re.compile(r"(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);([A-Z]+);([^;]*);(.*)")
+_FIELD = re.compile(r"([\w.]+)=((?:\"[^\"]*\")|\S*)")
+_CHUNK = re.compile(r"(\d+)(?=$|[:+])")
+
+
+def is_accounting_log(text: str) -> bool:
+    """Tell whether the first line of a text is a record of such a log."""
+    return _RECORD.match(text.lstrip()) is not None
+
+
+def accounting_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the fields of the ``E`` records, with the numbers of their lines.
+
+    A job that was run again has several: the last counts. Without ``resources_used.nodect`` its
+    nodes are those asked for, and its ranks ``mpiprocs`` of all chunks of ``select``.
+    """
+    last: dict[str, tuple[int, dict[str, Any]]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = _RECORD.fullmatch(line.strip())
+        if found is None or found[2] != "E":
+            continue
+        fields = {name: value.strip('"') for name, value in _FIELD.findall(found[4])}
+        last[found[3]] = number, {"jobid": found[3], **_asked(fields), **fields, **_ran(fields)}
+    yield from last.values()
+
+
+def _ran(fields: dict[str, str]) -> dict[str, Any]:
+    """Return how long a job ran, where it has no walltime: from its start to its end."""
+    if "resources_used.walltime" in fields:
+        return {}
+    try:
+        return {"runtime": float(fields["end"]) - float(fields["start"])}
+    except (KeyError, ValueError):
+        return {}
+
+
+def _asked(fields: dict[str, str]) -> dict[str, Any]:
+    """Return nodes and ranks of ``Resource_List.select``: ``2:ncpus=64:mpiprocs=32+1:ncpus=8``."""
+    nodes = ranks = 0
+    for chunk in fields.get("Resource_List.select", "").split("+"):
+        count = _CHUNK.match(chunk)
+        each = re.search(r"mpiprocs=(\d+)", chunk)
+        if count is not None:
+            nodes += int(count[1])
+            ranks += int(count[1]) * int(each[1]) if each else 0
+    found = {"Resource_List.nodect": nodes, "Resource_List.mpiprocs": ranks}
+    return {name: value for name, value in found.items() if value}

@@ -1,0 +1,98 @@
+"""Columns of tables of jobs: which tool calls what how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from xc40io.workloads.job_records.cells import is_empty
+from xc40io.workloads.job_records.job_record import JobRecord
+
+ALIASES = {
+    "name": ("cobalt_jobid", "jobid", "job_id", "job", "id", "job_name"),
+    "nodes": (
+        "nodesused",
+        "resources_used.nodect",
+        "num_nodes",
+        "nnodes",
+        "nodes_used",
+        "allocated_nodes",
+        "allocnodes",
+        "resource_list.nodect",
+    ),
+    "ranks": ("nprocs", "processes", "ntasks", "procs", "resource_list.mpiprocs"),
+    "start": (
+        "submit",
+        "submitted",
+        "submission_time",
+        "submissiontime",
+        "queued_timestamp",
+        "qtime",
+        "ctime",
+    ),
+    "began": ("started", "start_time", "starttime", "start_timestamp"),
+    "walltime": (
+        "walltime_seconds",
+        "walltimeseconds",
+        "requested",
+        "timelimit",
+        "resource_list.walltime",
+    ),
+    "runtime": (
+        "elapsedraw",
+        "runtime_seconds",
+        "runtimeseconds",
+        "elapsed",
+        "run_time",
+        "resources_used.walltime",
+    ),
+    "read": ("bytes_read", "readbytes", "read_bytes", "total_posix_bytes_read"),
+    "written": ("bytes_written", "writtenbytes", "written_bytes", "total_posix_bytes_written"),
+    "call": ("call_size", "transfer"),
+    "layout": (),
+    "read_seconds": ("readtimeseconds", "read_time", "total_posix_f_read_time"),
+    "write_seconds": ("writetimeseconds", "write_time", "total_posix_f_write_time"),
+    "metadata_seconds": ("metatimeseconds", "meta_time", "total_posix_f_meta_time"),
+}
+"""Other names of columns, without regard to capitals; of several in one table the first here that
+is not empty counts. ``call`` and ``layout`` stand for both ways; ``began`` is when a job began,
+where ``start`` is when it was submitted."""
+
+BOTH_WAYS = {
+    "call": ("read_call", "write_call"),
+    "layout": ("read_layout", "write_layout"),
+}
+
+_OURS = frozenset(JobRecord.model_fields) | BOTH_WAYS.keys() | {"began"}
+
+
+def own_name(column: str) -> str:
+    """Return this project's name of a column."""
+    low = column.strip().lower()
+    return next((name for name, others in ALIASES.items() if low in others), low)
+
+
+def unused_columns(rows: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the columns of which nothing is made, each once, in the order of the alphabet."""
+    columns = dict.fromkeys(name for row in rows for name in row)
+    return tuple(sorted(name for name in columns if own_name(name) not in _OURS))
+
+
+def in_own_names(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row by the names of here, without what is empty or not used.
+
+    Slurm and PBS call ``start`` when a job began: so it is where the table has another column for
+    its submission.
+    """
+    low = {name.strip().lower(): value for name, value in row.items() if not is_empty(value)}
+    if "start" in low and any(name in low for name in ALIASES["start"]):
+        low["began"] = low.pop("start")
+    found = {}
+    for name in _OURS:
+        known = [low[other] for other in (name, *ALIASES.get(name, ())) if other in low]
+        if known:
+            found[name] = known[0]
+    for name, both in BOTH_WAYS.items():
+        if name in found:
+            found = dict.fromkeys(both, found.pop(name)) | found
+    return found

@@ -1,0 +1,185 @@
+"""Files of jobs as rows: what a file holds is told by its content, not by its name alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xc40io.config.errors import InputError, shown
+from xc40io.config.text.yaml_text import parse_yaml
+from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
+from xc40io.workloads.job_records.columns import own_name
+from xc40io.workloads.job_records.darshan_frame import fold_files, is_darshan_frame
+from xc40io.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
+from xc40io.workloads.job_records.slurm import (
+    fold_steps,
+    is_slurm,
+    is_slurm_json,
+    rows_of_json,
+)
+
+Row = Mapping[str, Any]
+
+_BETWEEN = {",": "CSV", "|": "a table with |", "\t": "a table with tabs", ";": "a table with ;"}
+"""What may be between the cells of a line, and how such a table is called."""
+
+
+class JobRows(NamedTuple):
+    """Rows of a file, one for each job, by the names of its columns."""
+
+    read_as: str  # what the file is, in a few words
+    rows: Sequence[tuple[int, Row]]  # with their numbers: a CSV file's first row of values is row 2
+    steps: int = 0  # that were folded into their jobs
+    never_began: int = 0  # jobs that were left out, for they never had nodes
+
+
+def read_rows(path: Path) -> JobRows:
+    """Read the rows of a file that is there.
+
+    Raises
+    ------
+    InputError
+        If it is none of the kinds of files that are known, or not whole.
+    """
+    if path.suffix == ".parquet":
+        return _folded("Parquet", list(enumerate(_parquet_rows(path), start=1)), path)
+    text = _text(path)
+    if path.suffix in (".yaml", ".yml"):
+        return JobRows("YAML", list(_records(parse_yaml(text, str(path)), path)))
+    if is_darshan_text(text):
+        row = {"name": path.stem, **read_darshan_text(text, str(path))}
+        return JobRows("the text of darshan-parser --total", [(1, row)])
+    if is_accounting_log(text):
+        return JobRows("an accounting log of PBS or Cobalt", list(accounting_rows(text)))
+    if text.lstrip()[:1] in ("{", "["):
+        return _json_rows(text, path)
+    return _lines(text, path)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: is not text in UTF-8") from error
+
+
+def _lines(text: str, path: Path) -> JobRows:
+    """Return the rows of a table of text."""
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    between = max(_BETWEEN, key=first.count)
+    if first.count(between) == 0 and path.suffix != ".csv" and text.strip():
+        raise InputError(
+            f"{path}: not a table of jobs; right would be a file that ends in .csv, .parquet or "
+            ".yaml, what sacct -P or sacct --json prints, an accounting log of PBS or Cobalt, or "
+            "what darshan-parser --total prints"
+        )
+    return _folded(_BETWEEN[between], list(_cells(text, between, path)), path)
+
+
+def _folded(read_as: str, rows: list[tuple[int, Row]], path: Path) -> JobRows:
+    """Return rows for jobs, made of rows of their steps or files if that is what they are."""
+    head = list(dict.fromkeys(name for _, row in rows for name in row))
+    if is_slurm(head):
+        return JobRows("a table of sacct", *fold_steps(rows))
+    if is_darshan_frame(head):
+        return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, str(path)))
+    return JobRows(read_as, rows)
+
+
+def _cells(text: str, between: str, path: Path) -> Iterator[tuple[int, Row]]:
+    reader = csv.reader(
+        text.splitlines(),
+        delimiter=between,
+        quoting=csv.QUOTE_NONE if between == "|" else csv.QUOTE_MINIMAL,  # sacct never quotes
+        strict=True,
+    )
+    try:
+        head = next(reader, [])
+        known = [name.lower().strip() for name in head if name.strip()]
+        if len(set(known)) < len(known):
+            raise InputError(f"{path}: row 1: a column comes twice in {', '.join(head)}")
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) != len(head):
+                raise InputError(
+                    f"{path}: row {reader.line_num}: has {len(cells)} cells; right would be "
+                    f"{len(head)}, as in row 1"
+                )
+            pairs = zip(head, cells, strict=True)
+            yield reader.line_num, {name: cell for name, cell in pairs if name.strip()}
+    except csv.Error as error:
+        raise InputError(
+            f"{path}: row {reader.line_num}: is not a row of a CSV file: {error}"
+        ) from error
+
+
+def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    try:
+        rows: list[dict[str, Any]] = pa.parquet.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: is not a Parquet file that can be read: {error}") from error
+    return rows
+
+
+def _json_rows(text: str, path: Path) -> JobRows:
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is not a JSON document: {error}") from error
+    if is_slurm_json(document):
+        return JobRows("a document of sacct --json", *fold_steps(rows_of_json(document)))
+    return JobRows("JSON", list(_records(document, path)))
+
+
+def _records(document: object, path: Path) -> Iterator[tuple[int, Row]]:
+    """Yield the jobs of a document: a list, or one under ``jobs``.
+
+    Fields within fields count as if they stood beside the others. For a job with several runs, the
+    ranks of the first run count.
+    """
+    jobs = document.get("jobs") if isinstance(document, dict) else document
+    if not isinstance(jobs, list):
+        raise InputError(
+            f"{path}: holds {shown(jobs)}; right would be a list of jobs, or jobs: [...]"
+        )
+    for number, job in enumerate(jobs, start=1):
+        if not isinstance(job, dict) or not all(isinstance(name, str) for name in job):
+            raise InputError(
+                f"{path}: row {number} is {shown(job)}; right would be fields with values"
+            )
+        yield number, _flat(job)
+
+
+def _flat(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a job, with those that are within others; the outermost counts."""
+    found: dict[str, Any] = {}
+    inner: list[Mapping[str, Any]] = []
+    for name, value in job.items():
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, dict):
+            inner.append({str(key): one for key, one in first.items()})
+        else:
+            found[name] = value
+    known = {own_name(name) for name in found}
+    for part in inner:
+        found |= {name: one for name, one in _flat(part).items() if own_name(name) not in known}
+    return found
+
+
+def check_head(rows: Sequence[Row], path: Path) -> None:
+    """Raise InputError if no column says how large a job is."""
+    if not any(own_name(name) in ("nodes", "ranks") for row in rows for name in row):
+        names = ", ".join(dict.fromkeys(name for row in rows[:5] for name in row))
+        raise InputError(
+            f"{path}: has no column for the size of a job, but {names or 'none'}; right would be "
+            "nodes or ranks, or what the table calls them (docs/streams.md)"
+        )
