@@ -15,6 +15,7 @@ FOLDERS = {
     "xc40io.topology": "topology",
     "xc40io.configs": "configs",
     "xc40io.validation": "validation",
+    "xc40io.notebooks": "notebooks",
 }
 """The folders of the checkout by the packages that they are installed as."""
 

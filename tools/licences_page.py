@@ -23,6 +23,9 @@ UNTOLD = "not told: see its sources"
 LONGEST = 30
 """Characters of a name of a licence; what is longer is its text."""
 
+NOT_HERE = ("jupyterlab",)
+"""What extras bring that no test needs, so that it is not installed where the page is written."""
+
 HEAD = """\
 # Licences of what it stands on
 
@@ -30,8 +33,9 @@ xc40io itself is under the BSD-3-Clause licence. It contains no code of other pr
 libraries are installed beside it, in the versions of `constraints.txt`. *Needed by* says for what:
 `xc40io` is every installation, a name in brackets an extra (`pip install 'xc40io[tune]'`), and what
 is left is for tests alone. `make licences` writes this page anew from what the installed packages
-say of themselves. Darshan's says nothing; its sources have a COPYRIGHT of the University of Chicago
-and Argonne National Laboratory, which lets everyone use, change and pass them on.
+say of themselves. JupyterLab, which the extra `lessons` brings beside these, is under the
+BSD-3-Clause licence. Darshan's says nothing; its sources have a COPYRIGHT of the University of
+Chicago and Argonne National Laboratory, which lets everyone use, change and pass them on.
 
 | library | version | licence | needed by |
 |---|---|---|---|
@@ -77,7 +81,7 @@ def needed(requirements: list[str]) -> set[str]:
         for extra in {"", *asked.extras}:
             if (name, extra) not in found:
                 found.add((name, extra))
-                lines = distribution(name).requires or []
+                lines = [] if name in NOT_HERE else distribution(name).requires or []
                 waiting += [(Requirement(line), extra) for line in lines]
     return {name for name, _ in found}
 

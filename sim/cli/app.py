@@ -62,6 +62,7 @@ COMMANDS = {
         "xc40io.cli.compile:compile_core",
         "Compile the data plane before it is needed.",
     ),
+    "lessons": ("xc40io.cli.lessons:lessons", "Open the lessons in JupyterLab."),
     "web": ("xc40io.cli.serve:web", "Serve the explorer, for a browser."),
     "mcp": ("xc40io.cli.serve:mcp", "Serve assistants, by the Model Context Protocol."),
 }

@@ -24,7 +24,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def folder_of(part: str) -> Path:
-    """Return the folder of ``configs``, ``topology`` or ``validation``.
+    """Return the folder of ``configs``, ``notebooks``, ``topology`` or ``validation``.
 
     An installed package has them within it, a checkout beside ``sim``. (importlib.resources cannot
     open a folder without code in an editable installation.)
