@@ -1,11 +1,15 @@
-# make run | validate | score-quick | test | lint | site | coverage | bench | soak | fuzz | mutations |
+# make run | validate | score-quick | test | slow | lint | site | coverage | bench | soak | fuzz | mutations |
 # truth | docs-outputs | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: ready run validate score-quick test lint site coverage format bench bench-details bench-quick \
+# Where the environment forbids it, too, Python keeps what it has compiled: the programs that tests
+# start, and the workers, would parse everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
         house soak fuzz mutations truth docs-outputs licences package notebooks clean
 
 run: $(READY)
@@ -20,7 +24,11 @@ score-quick: $(READY)
 	$(BIN)/xc40io validate --score --fast --against validation/kept.json
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto -m "not benchmark"
+	$(BIN)/python -m pytest -n auto -m "not benchmark and not slow"
+
+# What takes long, once more in full: all shipped scenarios explained, Theta's curves drawn. Minutes.
+slow: $(READY)
+	$(BIN)/python -m pytest -n auto -m slow
 
 # The package with all folders where an installed one has them: what only looks at files needs it.
 HOUSE := build/house/xc40io
@@ -68,9 +76,12 @@ bench-details: $(READY)
 bench-quick: $(READY)
 	$(BIN)/python tests/benchmarks/speed_table.py --quick
 
-# Random scenarios: what must hold of every run, 1,000 times. Minutes.
+# Random scenarios: what must hold of every run, 1,000 times; then whatever holds always, with other
+# examples each time. Minutes.
 soak: $(READY)
 	XC40IO_SOAK=1000 $(BIN)/python -m pytest tests/run/test_chaos.py -q
+	$(BIN)/python -m pytest -n auto -q -m "not benchmark and not slow" --hypothesis-profile=xc40io \
+	    $(UNCOMPILED) tests/workloads tests/config tests/topology
 
 # Hostile input on every way in, 300 times each; prints the table of docs/bad-input.md. Minutes.
 fuzz: $(READY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -13,9 +14,10 @@ from hypothesis import HealthCheck, Phase, settings
 settings.register_profile("xc40io", deadline=None)
 # To shrink an example takes minutes of simulations. Where nobody waits for the smallest one, a
 # failure prints what reproduces it (`@reproduce_failure`), and the same examples come every time:
-# more of them than this find nothing that fewer have not found the time before.
+# more of them than this find nothing that fewer have not found the time before. `make soak` looks
+# for others, with the profile xc40io.
 settings.register_profile(
-    "ci",
+    "usual",
     settings.get_profile("xc40io"),
     phases=(Phase.explicit, Phase.generate),
     derandomize=True,
@@ -24,9 +26,12 @@ settings.register_profile(
 )
 # Which lines run at all, with the compiler off (`make coverage`).
 settings.register_profile(
-    "coverage", settings.get_profile("ci"), max_examples=4, suppress_health_check=list(HealthCheck)
+    "coverage",
+    settings.get_profile("usual"),
+    max_examples=4,
+    suppress_health_check=list(HealthCheck),
 )
-settings.load_profile("ci" if os.environ.get("CI") == "true" else "xc40io")
+settings.load_profile("usual")
 
 
 def pytest_configure() -> None:
@@ -40,6 +45,12 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" in os.environ:
         os.environ.setdefault("PYTHON_CPU_COUNT", "1")
+
+
+def pytest_collection_finish() -> None:
+    """Look no more for garbage among the tests themselves: they stay, and are many."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

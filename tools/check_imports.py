@@ -139,7 +139,11 @@ class Imports:
             for package, folder in packages.items()
             for path in sorted(folder.rglob("*.py"))
         }
-        self.all = [found for name in self.modules for found in self._of_module(name)]
+
+    @cached_property
+    def all(self) -> list[Import]:
+        """All imports, found when they are first asked for: that takes seconds."""
+        return [found for name in self.modules for found in self._of_module(name)]
 
     def _of_module(self, name: str) -> Iterator[Import]:
         tree = ast.parse(self.modules[name].read_text(encoding="utf-8"))

@@ -48,6 +48,7 @@ def test_it_is_small_and_names_no_place_of_a_machine() -> None:
     assert CURVES.stat().st_size < 1_000_000
 
 
+@pytest.mark.slow  # 111 runs at the published scale
 @pytest.mark.usefixtures("own_jupyter_folders")
 def test_running_it_gives_what_lies_here() -> None:
     kept, again = read(), read()

@@ -96,7 +96,17 @@ def check_claims(explained: Explanation) -> None:
     assert max(map(len, text_of(explanation_answer(explained)).splitlines())) <= 100
 
 
-@pytest.mark.parametrize("name", shipped("scenarios"))
+QUICK = ("theta-adios", "theta-buffered", "theta-headline", "theta-two-jobs")
+"""Of the shipped scenarios one of each kind; the others are slow."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in QUICK else pytest.param(name, marks=pytest.mark.slow)
+        for name in shipped("scenarios")
+    ],
+)
 def test_a_shipped_scenario_is_explained(name):
     explained = explain(smaller(name), jobs=1)
     check_bytes(explained.results, within=5e-3 if name == "theta-adios" else 0.0)  # its index
@@ -105,7 +115,11 @@ def test_a_shipped_scenario_is_explained(name):
 
 @pytest.mark.parametrize(
     ("name", "within"),
-    [("sample-goodost", 0.0), ("mpi-io-test", 0.0), ("ior_hdf5_example", 0.01)],
+    [
+        pytest.param("sample-goodost", 0.0, marks=pytest.mark.slow),
+        pytest.param("mpi-io-test", 0.0, marks=pytest.mark.slow),
+        ("ior_hdf5_example", 0.01),
+    ],
 )
 def test_the_log_of_a_real_job_is_explained(name, within):
     path = LOGS / f"{name}.darshan"
