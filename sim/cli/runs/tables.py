@@ -17,7 +17,7 @@ _HELP = """\
 Work with tables of jobs: what sacct, PBS, Cobalt and Darshan know of them.
 
 \b
-  sacct -P -o JobID,State,NNodes,NTasks,Submit,Start,Elapsed,TRESUsageInTot,TRESUsageOutTot > w.txt
+  sacct -P -o JobID,State,NNodes,NTasks,Submit,Start,Elapsed,TRESUsageInTot,TRESUsageOutTot >w.txt
   xc40io jobs summary w.txt
   xc40io plan --jobs-from w.txt
   xc40io stream w.txt

@@ -42,6 +42,8 @@ the bottleneck goes.
   xc40io plan mine.yaml --sensitivity --sobol 16
   xc40io plan mine.yaml --faults --fault "OST slow 5" --failed 0,1,2,4
   xc40io plan --jobs-from week.txt --over lustre.osts=56,84
+  xc40io plan theta-mix --budget "1 MUSD"
+  xc40io plan theta-mix --goal "20 % more for own-files"
 
 MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md). In its
 place --jobs-from takes a table of jobs, as sacct, PBS, Cobalt and Darshan have them.
@@ -77,6 +79,17 @@ class _Studies(NamedTuple):
     metavar="PATH=NUMBER",
     help="What one more costs, as in lustre.osts=60000; for a rate, 10^9 bytes/s more. May be "
     "repeated.",
+)
+@click.option(
+    "--budget",
+    metavar="SUM",
+    help="What a configuration may cost, as in 400000 or 1 MUSD. Without --over, up to three "
+    "larger counts of each kind of hardware that has a cost are tried.",
+)
+@click.option(
+    "--goal",
+    metavar="GOAL",
+    help="Find the cheapest configuration that reaches it: '20 % more', '20 % more for JOB'.",
 )
 @click.option("--sensitivity", is_flag=True, help="How much the throughput depends on each value.")
 @click.option(
@@ -221,15 +234,16 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
 
     where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
+    wanted = {name: asked[name] for name in ("budget", "goal")}
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = _numbers(asked["failed"])
     axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
     varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
     made_plan = made_sensitivity = made_faults = None
-    if axes or plain:
+    if axes or plain or any(wanted.values()):
         made_plan = study.run_kept(
             lambda tell: make_plan(
-                mix, axes, costs=costs, repeat=study.repeat, progress=tell, **where
+                mix, axes, costs=costs, repeat=study.repeat, progress=tell, **wanted, **where
             )
         )
     if asked["sensitivity"]:

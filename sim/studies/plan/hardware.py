@@ -81,7 +81,7 @@ NAMES = {
 }
 """What one more of it is called, by path; rates and times by what they are of."""
 
-_FIRST = (
+FIRST = (
     "lustre.osts",
     "lustre.ost_disks",
     "lnet.routers",
@@ -97,7 +97,7 @@ _FIRST = (
     "burst_buffer.nodes",
     "home.nodes",
 )
-"""What a plan doubles and halves unless told what to change."""
+"""What a plan doubles and halves, or buys for a budget, unless told what to change."""
 
 
 class Hardware(NamedTuple):
@@ -166,20 +166,20 @@ def doubled_and_halved(mix: WorkloadMix) -> tuple[Axis, ...]:
     """
     axes = []
     for path in all_hardware(mix):
-        if path not in _FIRST:
+        if path not in FIRST:
             continue
         now = mix.machine.values()[path]
         values = [scaled(path, factor, mix.machine) for factor in (0.5, 2.0)]
         possible = [value for value in values if value != now and can_be(path, value, mix.machine)]
         if possible:
-            written = (_written(path, value, mix.machine) for value in dict.fromkeys(possible))
-            axes.append(Axis(path, tuple(written)))
+            values = [written(path, value, mix.machine) for value in dict.fromkeys(possible)]
+            axes.append(Axis(path, tuple(values)))
     if not axes:
         raise InputError("--over is missing; right would be --over lustre.osts=56,112")
-    return tuple(sorted(axes, key=lambda axis: _FIRST.index(axis.path)))
+    return tuple(sorted(axes, key=lambda axis: FIRST.index(axis.path)))
 
 
-def _written(path: str, value: Any, machine: Machine) -> Any:
+def written(path: str, value: Any, machine: Machine) -> Any:
     """Return a value as it is typed: a count as it is, else with its unit."""
     if is_count(path, machine):
         return value

@@ -14,6 +14,7 @@ from xc40io.config.workload_mix import WorkloadMix, check_costs
 from xc40io.engine.processors import processors
 from xc40io.run.fabric import check_network
 from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from xc40io.studies.plan.mix_runs import (
     JobRuns,
@@ -21,9 +22,11 @@ from xc40io.studies.plan.mix_runs import (
     bottlenecks,
     job_ratio,
     jobs_of_weights,
+    mix_title,
     run_mix,
     throughput,
 )
+from xc40io.studies.plan.money import Goal, bought, read_budget, read_goal
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Progress, Simulations
@@ -31,6 +34,7 @@ from xc40io.studies.store import Store
 from xc40io.telling.answer import Column, Table, Unit
 from xc40io.telling.data import frame
 from xc40io.telling.units import ANY, FACTOR, FLAG, RATE, SECONDS, WORDS
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +55,7 @@ class Configuration:
     ratio: Ratio | None = None  # how many times as fast the mix is as on the machine as it is
     cost: float | None = None  # None where some of what is changed has none, or nothing could run
     reason: str = ""  # why it could not run
-    efficient: bool = False  # no other configuration is as fast for less, or faster for as much
+    efficient: bool = False  # surely faster than all that cost less
 
     @property
     def words(self) -> str:
@@ -81,6 +85,10 @@ class Plan:
         How many runs were simulated, and how many had been before.
     notes
         What the user should know: a sentence each.
+    budget
+        What a configuration may cost; None: anything.
+    goal
+        What is to be reached at the least cost; None: nothing was asked for.
     """
 
     mix: WorkloadMix
@@ -92,6 +100,13 @@ class Plan:
     simulated: int
     recalled: int
     notes: tuple[str, ...]
+    budget: float | None = None
+    goal: Goal | None = None
+
+    def __repr__(self) -> str:
+        """Return a line: of which mix, and how many machines were tried."""
+        count = format_count(len(self.configurations), "configuration")
+        return f"<Plan for {mix_title(self.mix)!r}: {count}>"
 
     @property
     def present(self) -> Configuration:
@@ -154,6 +169,8 @@ def plan(
     over: Mapping[str, str | Sequence[Any]] | Iterable[Axis] = (),
     *,
     costs: Mapping[str, float] | None = None,
+    budget: str | float | None = None,
+    goal: str | None = None,
     repeat: int = 1,
     jobs: int | None = None,
     store: str | Path | None = None,
@@ -170,9 +187,14 @@ def plan(
     over
         The values of the machine by path, ``{"lustre.osts": [56, 112]}``, or as text, as a sweep
         takes them. All combinations are run, and each change alone. Without any, all kinds of
-        hardware are doubled and halved, each alone.
+        hardware are doubled and halved, each alone; with a budget or a goal, more of all that has
+        a cost is tried.
     costs
         Of one unit more, by path, in place of those that the mix has for these paths.
+    budget
+        What a configuration may cost, as a number or as ``1 MUSD``; what costs more is not run.
+    goal
+        What is to be reached for the least cost: ``20 % more``, or ``20 % more for JOB``.
     repeat
         Seeds: that of the mix and those that follow.
     jobs
@@ -191,13 +213,18 @@ def plan(
         raise InputError(f"repeat = {repeat}: right would be 1 or more")
     priced = {**mix.costs, **(costs or {})}
     check_costs(priced, mix.machine, "--cost")
+    money = read_budget(budget, mix) if isinstance(budget, str) else budget
+    aim = None if goal is None else read_goal(goal, mix)
     axes = tuple(_axes(over))
+    if not axes and (money is not None or aim is not None):
+        axes = bought(mix, priced, money)
     combinations = _combinations(axes, mix.machine) if axes else []
     if not axes:
         axes = doubled_and_halved(mix)
         combinations = [{axis.path: value} for axis in axes for value in axis.values]
     made = [Configuration({}, mix.machine), *(_made(mix.machine, each) for each in combinations)]
     _check(axes, made)
+    made = [each for each in made if _within(each, mix.machine, priced, money)]
     kept = Store(None if store is None else Path(store))
     simulations = Simulations(jobs or processors(), kept, progress)
     seeds = tuple(range(mix.seed, mix.seed + repeat))
@@ -207,12 +234,24 @@ def plan(
         axes=axes,
         counts=counts,
         seeds=seeds,
-        configurations=_marked(configurations),
+        configurations=_marked(configurations, counts),
         costs=priced,
         simulated=simulations.simulated,
         recalled=simulations.recalled,
         notes=tuple(simulations.notes),
+        budget=money,
+        goal=aim,
     )
+
+
+def _within(
+    each: Configuration, machine: Machine, costs: Mapping[str, float], budget: float | None
+) -> bool:
+    """Tell whether a configuration costs no more than there is; one without a cost may be much."""
+    if budget is None or not each.values or each.machine is None:
+        return True
+    cost = cost_of(machine, each.machine, each.values, costs)
+    return cost is not None and cost <= budget
 
 
 def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[Axis]:
@@ -361,23 +400,18 @@ def cost_of(
     return total
 
 
-def _marked(configurations: Sequence[Configuration]) -> tuple[Configuration, ...]:
-    """Mark the configurations on the Pareto front of cost and throughput."""
-    priced = [
-        (each.cost, each.rate)
-        for each in configurations
-        if each.cost is not None and each.rate is not None
-    ]
-
-    def efficient(each: Configuration) -> bool:
-        if each.cost is None or each.rate is None:
-            return False
-        return not any(
-            cost <= each.cost and rate >= each.rate and (cost, rate) != (each.cost, each.rate)
-            for cost, rate in priced
-        )
-
-    return tuple(replace(each, efficient=efficient(each)) for each in configurations)
+def _marked(
+    configurations: Sequence[Configuration], counts: Sequence[float]
+) -> tuple[Configuration, ...]:
+    """Mark the front of cost and throughput: each surely faster than all on it that cost less."""
+    priced = [each for each in configurations if each.cost is not None and each.rate is not None]
+    front: list[Configuration] = []
+    for each in sorted(priced, key=lambda one: (one.cost or 0.0, -(one.rate or 0.0))):
+        if all(surely_faster(_ratio(counts, cheaper.runs, each.runs)) for cheaper in front):
+            front.append(each)
+    return tuple(
+        replace(each, efficient=any(each is one for one in front)) for each in configurations
+    )
 
 
 def _rows(plan: Plan, each: Configuration) -> Iterator[dict[str, Any]]:

@@ -21,6 +21,7 @@ from xc40io.studies.plan.plan_why import (
     cost_words,
     felt,
     followed,
+    money_words,
     reasons,
     sensitivity_words,
     verdicts,
@@ -104,7 +105,7 @@ def _head(mix: WorkloadMix, plan: Plan | None) -> str:
 
 
 def _plan_blocks(plan: Plan) -> Iterator[Block]:
-    said = Points([*verdicts(plan), *cost_words(plan), *followed(plan)])
+    said = Points([*money_words(plan), *verdicts(plan), *cost_words(plan), *followed(plan)])
     why = [f"{name}: {words}" for name, words in reasons(plan, every=False)]
     every = [Text(f"{name}: {words}") for name, words in reasons(plan, every=True)]
     wrong = [
@@ -191,8 +192,8 @@ def configurations_table(plan: Plan) -> Table:
         note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:
         note += (
-            " Cost: in addition to the machine as it is; empty where a change has none. *: no "
-            "cheaper configuration is as fast."
+            " Cost: in addition to the machine as it is; empty where a change has none. *: surely "
+            "faster than all that cost less."
         )
     return plain_table(
         "Throughput of the mix and of each job (GB/s)", heads, rows, words=words, note=note

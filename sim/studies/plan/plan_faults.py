@@ -14,7 +14,14 @@ from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.engine.processors import processors
-from xc40io.studies.plan.mix_runs import JobRuns, Setting, jobs_of_weights, run_mix, throughput
+from xc40io.studies.plan.mix_runs import (
+    JobRuns,
+    Setting,
+    jobs_of_weights,
+    mix_title,
+    run_mix,
+    throughput,
+)
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Progress, Simulations
 from xc40io.studies.store import Store
@@ -79,6 +86,11 @@ class MixFaults:
     simulated: int
     recalled: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return a line: of which mix, and which parts fail."""
+        faults = ", ".join(curve.fault for curve in self.curves)
+        return f"<MixFaults of {mix_title(self.mix)!r}: {faults}>"
 
     @property
     def table(self) -> Table:

@@ -21,13 +21,14 @@ from xc40io.config.workload_mix import WorkloadMix
 from xc40io.engine.processors import processors
 from xc40io.engine.types import Floats
 from xc40io.studies.plan.hardware import all_hardware, is_count, scaled
-from xc40io.studies.plan.mix_runs import Setting, jobs_of_weights, run_mix, throughput
+from xc40io.studies.plan.mix_runs import Setting, jobs_of_weights, mix_title, run_mix, throughput
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Progress, Simulations
 from xc40io.studies.store import Store
 from xc40io.telling.answer import Column, Table
 from xc40io.telling.data import frame
 from xc40io.telling.units import ANY, FACTOR, RATE, WORDS
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,6 +112,11 @@ class MixSensitivity:
     simulated: int
     recalled: int
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return a line: of which mix, and to how many values."""
+        count = format_count(len(self.effects), "value")
+        return f"<MixSensitivity of {mix_title(self.mix)!r} to {count}>"
 
     @property
     def table(self) -> Table:

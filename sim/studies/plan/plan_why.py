@@ -8,11 +8,15 @@ from typing import NamedTuple
 from xc40io.config.units import GB
 from xc40io.studies.compare.reasons import reason, touched_by
 from xc40io.studies.compare.side import PhaseOfSide
+from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
+from xc40io.studies.plan.money import Goal
 from xc40io.studies.plan.plan import Configuration, Plan
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 from xc40io.studies.ratio import Ratio
 from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import chance_better
+from xc40io.trust.sureness import chance_words, is_exact
 
 WORTH_A_WORD = 0.03
 """A job whose speed changes by less than this is not affected by a change."""
@@ -169,6 +173,68 @@ def _reason(before: JobRuns, after: JobRuns, one: Felt) -> str:
     return f"{one.ratio.value:.3f} times as fast. {one.said} {moved}"
 
 
+def money_words(plan: Plan) -> Iterator[str]:
+    """Say what is best within the budget, and what reaches the goal for the least."""
+    currency = plan.mix.currency or "units"
+    tried = format_count(len(plan.configurations) - 1, "configuration")
+    if plan.budget is not None:
+        able = [each for each in plan.configurations if surely_faster(each.ratio)]
+        within = f"Within {plan.budget:,.0f} {currency}, of {tried}"
+        if able:
+            best = max(able, key=lambda each: each.rate or 0.0)
+            yield f"{within}: {best.words} makes the mix fastest, {_bought(best, currency)}."
+        else:
+            yield f"{within}: none makes the mix faster by more than is uncertain."
+    if plan.goal is not None:
+        yield from _goal_words(plan, plan.goal, currency, tried)
+
+
+def _goal_words(plan: Plan, goal: Goal, currency: str, tried: str) -> Iterator[str]:
+    """Say which configuration reaches a goal for the least, or how far the nearest gets."""
+    reached = {
+        each.words: _reached(plan, each, goal)
+        for each in plan.configurations
+        if each.rate is not None and each.values
+    }
+    able = [
+        each
+        for each in plan.configurations
+        if each.cost is not None and reached.get(each.words, 0.0) >= goal.factor
+    ]
+    if able:
+        best = min(able, key=lambda each: (each.cost or 0.0, -(each.rate or 0.0)))
+        yield (
+            f"For {goal.words}, of {tried}: {best.words} is the cheapest, "
+            f"{_bought(best, currency)}; {goal.job or 'the mix'} is "
+            f"{reached[best.words]:.3f} times as fast."
+        )
+    elif reached:
+        words, value = max(reached.items(), key=lambda pair: pair[1])
+        yield (
+            f"For {goal.words}: none of {tried} reaches it; {words} comes nearest, "
+            f"{value:.3f} times as fast."
+        )
+
+
+def _reached(plan: Plan, each: Configuration, goal: Goal) -> float:
+    """Return how many times as fast a job, or the mix, is; by the lower bound of its seeds."""
+    ratio = each.ratio
+    if goal.job:
+        number = next(n for n, job in enumerate(plan.mix.jobs) if job.name == goal.job)
+        ratio = job_ratio(plan.present.runs[number], each.runs[number])
+    assert ratio is not None  # it has run, and is not the machine as it is
+    return ratio.value if ratio.low is None else ratio.low
+
+
+def _bought(each: Configuration, currency: str) -> str:
+    """Say what a configuration brings the mix, how sure that is, and what it costs."""
+    assert each.ratio is not None
+    chance = chance_better(each.ratio.value, ["settings of the machine"])
+    sure = "" if is_exact() else f" (really faster: {chance_words(chance)})"
+    cost = "" if each.cost is None else f", for {each.cost:,.0f} {currency}"
+    return f"{each.ratio.value:.3f} times as fast{sure}{cost}"
+
+
 def cost_words(plan: Plan) -> Iterator[str]:
     """Say which configuration gains most for its cost, and which are worth looking at."""
     if not plan.costs:
@@ -184,7 +250,7 @@ def cost_words(plan: Plan) -> Iterator[str]:
         yield f"Cheapest gain: {best.words}, {price:,.0f} {currency} for each GB/s of the mix."
     front = [each for each in plan.configurations if each.efficient]
     yield (
-        "Front of cost and throughput, where no configuration is both cheaper and faster: "
+        "Front of cost and throughput, each surely faster than what costs less: "
         f"{'; '.join(each.words for each in sorted(front, key=lambda each: each.cost or 0.0))}."
     )
 

@@ -114,7 +114,7 @@ def test_what_follows_costs_whether_it_is_more_or_less(done: Plan) -> None:
     assert cost_of(theta, quicker, ["lustre.oss_rate"], {"lustre.osts": 5.0}) is None
 
 
-def test_the_front_is_what_none_beats_in_cost_and_throughput(done: Plan) -> None:
+def test_of_what_is_far_apart_the_front_is_what_none_beats(done: Plan) -> None:
     for each in done.configurations:
         better = [
             other
