@@ -132,3 +132,18 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def _tell_notebook() -> None:
+    """Have a notebook show answers as HTML; do nothing anywhere else."""
+    import sys
+
+    if "IPython" in sys.modules:
+        shell = sys.modules["IPython"].get_ipython()
+        if shell is not None:
+            from xc40io.jupyter import show_answers
+
+            show_answers(shell)
+
+
+_tell_notebook()

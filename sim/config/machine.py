@@ -76,6 +76,15 @@ class Machine(Model):
     home: Service | None = None
     _provenance: dict[str, Provenance] = PrivateAttr(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """Return a line: what it has of the parts that planners count."""
+        return (
+            f"<Machine {self.name}: {self.nodes.count:,} nodes, {self.lnet.routers} LNET routers, "
+            f"{self.lustre.osts} OSTs>"
+        )
+
+    __str__ = __repr__
+
     @property
     def provenance(self) -> dict[str, Provenance]:
         """Source and firmness of every value, by dotted path (``lustre.osts``)."""

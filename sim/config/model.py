@@ -4,15 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from xc40io.config.errors import InputError, nearest, shown
 
+if TYPE_CHECKING:
+    _Told = BaseModel
+else:
 
-class Model(BaseModel):
+    class _Telling(type(BaseModel)):
+        """Of classes of which a program that makes one wrongly is told so in a sentence."""
+
+        def __call__(cls, **fields: Any) -> Any:
+            """Make a description from fields; files are checked by ``model_validate``."""
+            try:
+                return super().__call__(**fields)
+            except ValidationError as error:
+                raise explain(error, cls.__name__, cls) from error
+
+    class _Told(BaseModel, metaclass=_Telling):
+        pass
+
+
+class Model(_Told):
     """What all descriptions have in common: unchangeable, and no unknown field goes unnoticed.
 
     The check of a description is put together when it is first used: a part such as the network is
@@ -22,6 +39,9 @@ class Model(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
     )
+
+
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 
 
 def explain(error: ValidationError, place: str, model: type[BaseModel]) -> InputError:
@@ -42,7 +62,7 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         steps = [*steps, context["discriminator"].strip("'")]
     where = f"{place}: {'.'.join(steps)}" if steps else place
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+    if kind in _UNKNOWN:
         _, fields = _follow(model, first["loc"][:-1])
         name = str(first["loc"][-1])
         return InputError(

@@ -130,6 +130,13 @@ class WorkloadMix(_Frame):
     machine: Machine
     jobs: tuple[MixJob, ...]
 
+    def __repr__(self) -> str:
+        """Return a line: how many jobs, and on which machine."""
+        jobs = ", ".join(job.name for job in self.jobs)
+        return f"<WorkloadMix on {self.machine.name}: {jobs}>"
+
+    __str__ = __repr__
+
 
 def load_mix(name_or_path: str | Path) -> WorkloadMix:
     """Read and check a mix.

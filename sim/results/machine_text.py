@@ -13,7 +13,7 @@ from xc40io.config.parts.lustre import Lnet, Lustre, Mds
 from xc40io.config.parts.storage import Service, Ssd
 from xc40io.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.run.fabric import fabric_of
-from xc40io.telling.answer import Block, Fold, Text, plain_table
+from xc40io.telling.answer import Answer, Block, Fold, Text, plain_table
 from xc40io.topology import Fabric, describe
 from xc40io.topology.text import format_count
 
@@ -195,6 +195,11 @@ def _service_rows(service: Service) -> list[Row]:
         ("a write holds its file on one service node", format_seconds(service.file_write_time)),
         ("capacity", format_bytes(service.capacity)),
     ]
+
+
+def machine_answer(machine: Machine) -> Answer:
+    """Return what a notebook shows of a machine."""
+    return Answer(title=machine.name, setup="", blocks=machine_parts(machine, {}, {}))
 
 
 def machine_parts(

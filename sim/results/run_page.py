@@ -57,6 +57,20 @@ def run_page(result: Result, *, explained: bool = False) -> Answer:
     )
 
 
+def run_note(result: Result) -> Answer:
+    """Return what a notebook shows of a run: how fast it was, and what bound it."""
+    return Answer(
+        title=result.scenario.title or result.workload.title,
+        setup=job_line(result),
+        cards=run_cards(result),
+        blocks=[
+            Section("what-bound-it", "What bound it", binding_parts(result)),
+            Section("phases", "Phases", phase_parts(result)),
+        ],
+        version=result.version,
+    )
+
+
 def _options(result: Result) -> str:
     """Say how a kernel was asked for; of IOR the title tells."""
     if result.scenario.workload.kernel is None:

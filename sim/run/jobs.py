@@ -16,12 +16,14 @@ from xc40io.config.jobs import Job, JobsScenario, check_jobs_fit
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, changed_machine, check_job
+from xc40io.config.units import format_seconds
 from xc40io.engine.types import Indices
 from xc40io.run.built_machine import Progress
 from xc40io.run.job_list import SeededJob, all_jobs, seeded_jobs
 from xc40io.run.result import Result, save
 from xc40io.run.simulate import run_jobs
 from xc40io.run.submission import Allocation, Submission, in_job
+from xc40io.topology.text import format_count
 from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_results import phase_title
 
@@ -156,6 +158,13 @@ class JobsResult:
     machine: Machine
     jobs: tuple[JobOutcome, ...]
     wall: float
+
+    def __repr__(self) -> str:
+        """Return a line: how many jobs, where, and how long."""
+        return (
+            f"<JobsResult of {format_count(len(self.jobs), 'job')} on {self.machine.name}: "
+            f"{format_seconds(self.simulated, 4)} simulated>"
+        )
 
     @property
     def simulated(self) -> float:

@@ -17,6 +17,7 @@ from xc40io.archive.archive import Format, write_archive
 from xc40io.config.kept import NOT_KEPT, kept
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
+from xc40io.config.units import format_seconds
 from xc40io.engine.types import Floats
 from xc40io.machine.filesystem import FileSet
 from xc40io.machine.plane import Plane
@@ -29,6 +30,7 @@ from xc40io.run.frames import to_pandas, to_xarray
 from xc40io.run.recording import Recording
 from xc40io.run.station_table import StationTable
 from xc40io.run.submission import Allocation
+from xc40io.topology.text import format_count
 from xc40io.workloads.job_results import Activity, Row, Trouble
 from xc40io.workloads.workload import WorkloadRecord
 
@@ -198,6 +200,14 @@ class Result:
     at_work: tuple[tuple[float, float], ...] = ()
     recording: Recording | None = None
     plane: Plane | None = field(default=None, metadata=NOT_KEPT)
+
+    def __repr__(self) -> str:
+        """Return a line: what ran where, and how long."""
+        return (
+            f"<Result of {self.workload.title!r} on "
+            f"{format_count(len(self.allocation.nodes), 'node')} of {self.machine.name}: "
+            f"{format_seconds(self.simulated, 4)} simulated>"
+        )
 
     def stations(self) -> list[StationUse]:
         """Return every station that served anything, in the order of their numbers."""

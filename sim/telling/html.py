@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xc40io.archive.whole_files import write_whole
-from xc40io.telling.answer import Answer, Block, Card, Fold, Section, TimeAxis
+from xc40io.telling.answer import (
+    Answer,
+    Block,
+    Card,
+    Chart,
+    Fold,
+    Picture,
+    Section,
+    TimeAxis,
+)
 from xc40io.telling.cells import written
 from xc40io.telling.drawing import drawn
 from xc40io.telling.time_axis import drawn_axis
@@ -57,6 +67,29 @@ def render(answer: Answer) -> str:
 def fragment(blocks: Sequence[Block], cards: Sequence[Card] = ()) -> str:
     """Return cards and blocks as a part of a page of others, which has :func:`blocks_style`."""
     return fill(_TEMPLATES / "fragment.html", blocks=blocks, shown=cards)
+
+
+def notebook_html(answer: Answer) -> str:
+    """Return an answer as what stands below a cell of a notebook: short, and without pictures."""
+    told = _short(answer.blocks)
+    return fill(_TEMPLATES / "notebook.html", page=answer, blocks=told, style=blocks_style())
+
+
+_ELSEWHERE = ("again", "command", "machine", "scenario", "each-job")
+"""Sections that a page has and a cell has not: a notebook holds the scenario itself."""
+
+
+def _short(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks without pictures, and without sections that have nothing else."""
+    found: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Section):
+            inner = _short(block.blocks) if block.on != "text" else []
+            if inner and block.name not in _ELSEWHERE:
+                found.append(replace(block, blocks=inner))
+        elif not isinstance(block, Picture | Chart | TimeAxis):
+            found.append(block)
+    return found
 
 
 def _moves(blocks: Sequence[Block]) -> Iterator[bool]:

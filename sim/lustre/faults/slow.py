@@ -69,7 +69,7 @@ class Slowness:
                 continue  # to write the names of all stations takes longer than to build the rest
             named = [f"{section.label(i)} ".startswith(f"{name} ") for i in range(section.size)]
             if any(named):
-                found.append(Slowed(section, np.flatnonzero(named)))
+                found.append(Slowed(section, np.flatnonzero(named).astype(np.int32)))
         if not found:
             raise course.refusal(f"the machine has no such part{self._hint(name)}")
         by_bytes = [part for part in found if part.section.kind in _BY_BYTES]
@@ -113,7 +113,7 @@ class Slowness:
     def osts(self, numbers: Sequence[int]) -> list[Slowed]:
         """Return the disk arrays of OSTs by their numbers."""
         section = next(one for one in self._book.sections if one.kind == StationKind.OST)
-        return [Slowed(section, np.array(numbers, np.int64))] if len(numbers) else []
+        return [Slowed(section, np.array(numbers, np.int32))] if len(numbers) else []
 
     def renew(self, seconds: Floats) -> None:
         """Have a byte usually cost something else at each OST from now on.
@@ -127,7 +127,7 @@ class Slowness:
         for section, usual in self._usual.items():
             if section.kind == StationKind.OST:
                 usual[0][:] = seconds
-                self._set(Slowed(section, np.arange(section.size)))
+                self._set(Slowed(section, np.arange(section.size, dtype=np.int32)))
 
     def _set(self, part: Slowed) -> None:
         # From the usual values each time: what ends leaves no rounding behind.

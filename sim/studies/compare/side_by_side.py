@@ -89,6 +89,10 @@ class SideBySide:
     phases: Mapping[Phase, tuple[PhaseOfSide, ...]]
     troubles: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return a line: what stands side by side."""
+        return f"<SideBySide of {', '.join(repr(side.name) for side in self.sides)}>"
+
     @property
     def common_seeds(self) -> bool:
         """Whether all sides were run with the same seeds."""

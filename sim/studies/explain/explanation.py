@@ -46,6 +46,7 @@ from xc40io.studies.explain.trials import (
 from xc40io.telling.answer import Column, Table, To, Unit
 from xc40io.telling.data import frame
 from xc40io.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
+from xc40io.topology.text import format_count
 from xc40io.trust.sureness import chance_column
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ class Explanation(NamedTuple):
     phases: tuple[PhaseExplanation, ...]
     runs: int
     refused: tuple[tuple[str, str], ...]
+
+    def __repr__(self) -> str:
+        """Return a line: of what, and how many runs stand behind it."""
+        phases = format_count(len(self.phases), "phase")
+        return f"<Explanation of {phases} from {format_count(self.runs, 'more run')}>"
 
     @property
     def advice(self) -> tuple[Tried, ...]:

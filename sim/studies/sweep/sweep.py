@@ -57,6 +57,11 @@ class Sweep:
             )
         )
 
+    def __repr__(self) -> str:
+        """Return a line: over what, and how many points."""
+        over = ", ".join(axis.path for axis in self.axes)
+        return f"<Sweep over {over}: {self.words}>"
+
     @cached_property
     def shown(self) -> tuple[Shown, ...]:
         """What is shown: phases that count items, else those that move bytes, else all."""

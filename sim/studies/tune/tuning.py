@@ -39,6 +39,7 @@ from xc40io.studies.tune.trial import RunnerUp, Trial, best_of, by_seed, compare
 from xc40io.telling.answer import Column, Table
 from xc40io.telling.data import frame
 from xc40io.telling.units import FACTOR, NUMBER, SECONDS, WORDS
+from xc40io.topology.text import format_count
 from xc40io.trust.how_sure import LIKELY
 from xc40io.trust.sureness import chance_faster
 
@@ -101,6 +102,13 @@ class Tuning:
         if self.company is not None:
             return self.company.chosen
         return best_of(self.trials, self.space)
+
+    def __repr__(self) -> str:
+        """Return a line: what the best setting brings, and how many were tried."""
+        tried = format_count(len(self.trials), "setting")
+        if self.already_best:
+            return f"<Tuning: nothing of {tried} is surely faster than it is now>"
+        return f"<Tuning: {self.gain.value:.3g} times as fast with the best of {tried}>"
 
     @property
     def gain(self) -> Ratio:
