@@ -109,16 +109,10 @@ def _way(job: JobRecord) -> str:
 def _class(job: JobRecord) -> tuple[str, ...]:
     """Return what jobs of one kind have in common."""
     way = _way(job)
-    calls = (
-        "" if way == "write" else _length(job.read_call),
-        "" if way == "read" else _length(job.write_call),
-    )
-    layouts = (
-        "" if way == "write" else str(job.read_layout),
-        "" if way == "read" else str(job.write_layout),
-    )
     size = max(least for least in _SIZES if least <= (job.nodes or 1))
-    return str(size), way, *layouts, *calls
+    reads = () if way == "write" else ("read", job.read_layout or "", _length(job.read_call))
+    writes = () if way == "read" else ("write", job.write_layout or "", _length(job.write_call))
+    return str(size), *reads, *writes
 
 
 def _length(call: int | None) -> str:
@@ -128,7 +122,7 @@ def _length(call: int | None) -> str:
 def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habits) -> JobKind:
     """Return a kind: its jobs as they are known and as they are complete."""
     known, jobs = [one for one, _ in group], [one for _, one in group]
-    nodes = round(exp(sum(log(job.nodes or 1) for job in jobs) / len(jobs)))
+    nodes = _usual_nodes(jobs)
     per_node = _middle((job.ranks or 1) / (job.nodes or 1) for job in jobs)
     ranks = max(round(nodes * per_node), 1)
     io_ranks = _middle((job.io_ranks or 1) / (job.ranks or 1) for job in jobs) * ranks
@@ -157,6 +151,11 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
     )
 
 
+def _usual_nodes(jobs: Sequence[JobRecord]) -> int:
+    """Return the geometric mean of nodes: jobs of a kind differ by factors."""
+    return round(exp(sum(log(job.nodes or 1) for job in jobs) / len(jobs)))
+
+
 def _middle(values: Iterable[float]) -> float:
     return median(list(values))
 
@@ -171,8 +170,7 @@ def _names(groups: Sequence[Sequence[JobRecord]]) -> list[str]:
     """Return short names, unlike each other: ``write-128``, by what the jobs do and their nodes."""
     names: list[str] = []
     for jobs in groups:
-        nodes = round(exp(sum(log(job.nodes or 1) for job in jobs) / len(jobs)))
-        name = f"{_way(jobs[0])}-{nodes}"
+        name = f"{_way(jobs[0])}-{_usual_nodes(jobs)}"
         same = sum(other == name or other.startswith(f"{name}-") for other in names)
         names.append(f"{name}-{same + 1}" if same else name)
     return names
