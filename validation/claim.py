@@ -285,12 +285,12 @@ def load_claims(files: Iterable[Path] | None = None) -> dict[str, Claim]:
         If a file does not say what it should; the message names it, the claim, the field and what
         would be right. Whether there is such a machine shows when the claim is run.
     """
-    return dict(_shipped()) if files is None else _read(list(files))
+    return dict(_of_folder(FOLDER / "claims")) if files is None else _read(list(files))
 
 
-@cache  # to check all of them takes a second
-def _shipped() -> Mapping[str, Claim]:
-    return _read(sorted((FOLDER / "claims").glob("*.yaml")))
+@cache  # to check all that ship takes a second
+def _of_folder(folder: Path) -> Mapping[str, Claim]:
+    return _read(sorted(folder.glob("*.yaml")))
 
 
 def _read(paths: Sequence[Path]) -> dict[str, Claim]:

@@ -153,6 +153,15 @@ JOB_TABLE = b"""job,nodes,ranks,read,written,runtime,submit,walltime,write_secon
 1,2,4,1 MiB,2 MiB,60 s,0 s,90 s,1.5,64 KiB,job,2
 2,1,1,0 B,1 MiB,30 s,5 s,60 s,,,rank,1
 """
+SACCT = b"""JobID|State|NNodes|NTasks|Submit|Start|Elapsed|TRESUsageInTot|AveDiskWrite
+1|COMPLETED|2||2022-01-24T08:00:00|2022-01-24T08:10:00|00:01:00||
+1.0|COMPLETED|2|4|2022-01-24T08:10:00|2022-01-24T08:10:00|00:01:00|fs/disk=4096|1.5K
+2|PENDING|4||2022-01-24T08:00:00|Unknown|00:00:00||
+"""
+ACCOUNTING = b"""01/24/2022 09:10:00;E;7.pbs;ctime=1643011200 qtime=1643011200 start=1643011800 \
+Resource_List.select=1:mpiprocs=2 Resource_List.walltime=00:02:00 end=1643011900 \
+resources_used.walltime=00:01:00
+"""
 IO500 = b"""[global]
 resultdir = results
 [debug]
@@ -191,7 +200,9 @@ LINES: dict[str, Line] = {
     "h5bench": ("h5bench.json", *SMALL),
     "io500": ("io500.ini", *SMALL, "--dry-run"),
     "ior": (*SMALL, "--", *IOR),
+    "jobs": ("summary", "jobs.csv"),
     "kernel": ("hacc-io", *SMALL),
+    "lessons": ("1", "--copy"),
     "machine": ("theta",),
     "mdtest": (*SMALL, "--", "-n", "2", "-F"),
     "plan": ("plan.yaml", "--jobs", "1", "--over", "lustre.osts=56,112"),
@@ -334,7 +345,7 @@ def _command(name: str) -> st.SearchStrategy[Input]:
         if name in SERVERS:
             own.append("--no-such-option")
         # Options stand behind the words that choose among subcommands, and before a double dash.
-        at = 1 if name in ("kernel", "trace") and line else 0
+        at = 1 if name in ("jobs", "kernel", "trace") and line else 0
         return Input((name, *line[:at], *own, *line[at:]), {**files})
 
     return pairs.map(made)
@@ -496,7 +507,12 @@ SURFACES: tuple[Surface, ...] = (
     ),
     Surface(
         "tables of jobs",
-        lambda: _one_file(edited_bytes([JOB_TABLE]), "j.csv", ("stream", "j.csv")),
+        lambda: _one_file(
+            edited_bytes([JOB_TABLE, SACCT, ACCOUNTING]),
+            "j.csv",
+            ("stream", "j.csv"),
+            ("jobs", "summary", "j.csv"),
+        ),
     ),
     Surface(
         "io500 files",
