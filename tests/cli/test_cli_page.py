@@ -76,6 +76,7 @@ def test_the_command_of_a_study_is_the_one_that_was_typed(xc40io, files):
     assert typed.split() == ["xc40io", *words]
 
 
+@pytest.mark.slow
 def test_a_kept_result_has_the_same_page(xc40io, tmp_path):
     kept, pages = tmp_path / "kept.xc40io", [tmp_path / "run.html", tmp_path / "shown.html"]
     keep = ("--record", "--save", str(kept))

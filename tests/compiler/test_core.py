@@ -174,6 +174,7 @@ def test_a_damaged_core_is_made_anew(cache: Path, bits: str) -> None:
 
 
 @compiled
+@pytest.mark.slow
 def test_a_wheel_has_its_core(tmp_path: Path, bits: str) -> None:
     """Built, unpacked elsewhere, run with an empty cache, and where Numba cannot be imported."""
     compiled_core()

@@ -130,6 +130,7 @@ def runs(draw: st.DrawFn) -> Run:
 @example(Run("cori-knl", 1, GIB, 1, "1m", "-a POSIX", "bb"))
 @example(Run("cori-knl", 2, 64 * MIB + 8, 1, "1m", "-a POSIX"))
 @example(Run("theta", 4, 64 * MIB + 8, 4, "1m", "-a MPIIO -c"))
+@pytest.mark.slow
 def test_no_call_takes_more_rows_than_there_are(run: Run) -> None:
     """Written and synced, all of it is on disk; read afresh, it comes from there."""
     for ior in ("-w -e", "-r"):

@@ -29,6 +29,9 @@ LESSONS = sorted(FOLDER.glob("lesson_*.ipynb"))
 PARTS = ("**Question.**", "## The words", "## Your prediction", "## Exercises", "## What to keep")
 _LINK = re.compile(r"\]\(([^)#]+)\)")
 
+QUICK = (1, 3, 4)
+"""Lessons that every run of the tests runs anew; `make slow` runs the others."""
+
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])
 
 
@@ -90,7 +93,13 @@ def test_a_lesson_lies_here_as_it_ran_small_and_without_paths(path: Path) -> Non
 
 
 @pytest.mark.usefixtures("own_jupyter_folders")
-@each_lesson
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.stem, marks=() if place in QUICK else pytest.mark.slow)
+        for place, path in enumerate(LESSONS, 1)
+    ],
+)
 def test_running_a_lesson_gives_what_lies_here_and_its_solutions_run(path: Path) -> None:
     kept, again = read(path), read(path)
     new_cell = nbformat.v4.new_code_cell

@@ -213,6 +213,7 @@ lacking = [name for name in needed if find_spec(name) is None]
 
 
 @pytest.mark.skipif(bool(lacking), reason=f"darshan's summary needs {', '.join(lacking)}")
+@pytest.mark.slow
 def test_darshans_summary_makes_its_page(tmp_path: Path) -> None:
     logged, page = Logged("collective", tmp_path), tmp_path / "page.html"
     command = [sys.executable, "-m", "darshan", "summary", str(logged.path), "--output", str(page)]

@@ -47,6 +47,7 @@ def test_explain_tells_it_of_changes_of_nodes_alone() -> None:
     assert text.count("node-seconds") == text.count("(--nodes")
 
 
+@pytest.mark.slow
 def test_tune_tells_it_if_its_best_has_other_nodes(tmp_path) -> None:
     asked = {"budget": 9, "repeat": 1, "jobs": 1, "store": tmp_path}
     spread = tune(JOB, allow="ranks-per-node", **asked)

@@ -265,6 +265,7 @@ def test_more_mdts_help_where_all_wait_for_one():
     assert 3.0 < best.gain <= 4.0
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_number_of_processes():
     scenario = described("-w -e -b 8m -t 8m", 4, 1, nodes=4)
     one, two = explain(scenario, jobs=1), explain(scenario, jobs=2)

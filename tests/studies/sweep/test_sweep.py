@@ -214,6 +214,7 @@ def killed_at_random(tmp_path: Path, expected: str, kills: int, latest: float = 
     assert table == expected
 
 
+@pytest.mark.slow
 def test_who_is_killed_at_any_moment_loses_nothing_that_had_finished(
     undisturbed: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
