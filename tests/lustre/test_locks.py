@@ -232,6 +232,11 @@ def test_a_group_lock_is_for_the_whole_object_whatever_was_asked_for() -> None:
     locks = new_locks()
     some = ask(locks, Request(0, MODE_GROUP, MIB, 2 * MIB - 1, 7))
     assert extent(locks, some) == (0, EOF)
+    locks = new_locks()
+    beyond = ask(locks, Request(1, MODE_PW, 4 * MIB, 5 * MIB - 1, no_expand=True))
+    waits = ask(locks, Request(0, MODE_GROUP, MIB, 2 * MIB - 1, 7))
+    assert extent(locks, waits) is None
+    assert release(locks, beyond) == [waits]
 
 
 def test_a_reader_spares_what_his_own_node_waits_for() -> None:
