@@ -63,12 +63,12 @@ def _notebooks() -> list[Path]:
 
 
 def _named(lesson: str, notebooks: list[Path]) -> Path:
-    """Return the notebook that is meant: by its number, or by its name or the beginning of it."""
-    names = {path.stem: path for path in notebooks}
-    for beginning in (lesson.removesuffix(".ipynb"), f"lesson_{lesson}_"):
-        for name, path in names.items():
-            if name == beginning or (beginning.endswith("_") and name.startswith(beginning)):
-                return path
+    """Return the notebook that is meant: by the number of the lesson, or by its name."""
+    name = lesson.removesuffix(".ipynb")
+    for path in notebooks:
+        if path.stem == name or path.stem.startswith(f"lesson_{name}_"):
+            return path
+    names = [path.stem for path in notebooks]
     count = sum(name.startswith("lesson_") for name in names)
     raise InputError(
         f"lessons {lesson}: there is no such lesson; right would be a number from 1 to {count}, or "

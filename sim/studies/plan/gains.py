@@ -14,4 +14,9 @@ def surely_faster(ratio: Ratio | None) -> bool:
     """
     if ratio is None or ratio.value <= 1.0 or (ratio.low is not None and not ratio.clear):
         return False
-    return chance_better(ratio.value, ["settings of the machine"]) >= LIKELY
+    return chance_faster(ratio) >= LIKELY
+
+
+def chance_faster(ratio: Ratio) -> float:
+    """Return the chance that a machine really is faster, by the errors of such ratios."""
+    return chance_better(ratio.value, ["settings of the machine"])

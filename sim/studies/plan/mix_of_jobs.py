@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
@@ -21,9 +19,7 @@ _MOST_RPCS = 200_000
 """Bulk RPCs of a run, of 1 MiB unless several are handled as one: a second or two."""
 
 
-def mix_of_jobs(
-    kinds: JobKinds, machine: Machine, table: str, costs: Mapping[str, float] | None = None
-) -> WorkloadMix:
+def mix_of_jobs(kinds: JobKinds, machine: Machine, table: str) -> WorkloadMix:
     """Return a mix of the kinds of a table, each with the number of its jobs as its weight.
 
     What jobs compute is left out: they read and write one step after the other. Ranks and calls
@@ -37,8 +33,6 @@ def mix_of_jobs(
         As it is today.
     table
         What the jobs come from, for the title.
-    costs
-        What one unit more of a value of the machine costs, by its path.
 
     Raises
     ------
@@ -56,7 +50,6 @@ def mix_of_jobs(
         description=f"{len(kinds.kinds)} kinds of {kinds.jobs:,} jobs.",
         machine=machine,
         jobs=tuple(_mix_job(kind, machine) for kind in kinds.kinds),
-        costs=dict(costs or {}),
     )
 
 

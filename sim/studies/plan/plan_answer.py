@@ -10,6 +10,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.results.machine_text import machine_parts
+from xc40io.studies.plan.gains import chance_faster
 from xc40io.studies.plan.hardware import is_count
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
 from xc40io.studies.plan.plan import Configuration, Plan
@@ -45,7 +46,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.text import wrapped
 from xc40io.telling.units import ANY, WORDS
 from xc40io.topology.text import format_count
-from xc40io.trust.how_sure import NINE_OF_TEN, Interval, chance_better
+from xc40io.trust.how_sure import NINE_OF_TEN, Interval
 from xc40io.trust.sureness import chance_words, gigabytes, is_exact, rate, real_words, span
 
 _MB = 1e6
@@ -452,7 +453,7 @@ def _chance(each: Configuration) -> float | None:
     """Return the chance that a configuration really is faster than the machine as it is."""
     if each.ratio is None or is_exact():
         return None
-    return chance_better(each.ratio.value, ["settings of the machine"])
+    return chance_faster(each.ratio)
 
 
 def _real_document(plan: Plan, each: Configuration) -> dict[str, Any]:

@@ -8,14 +8,13 @@ from typing import NamedTuple
 from xc40io.config.units import GB
 from xc40io.studies.compare.reasons import reason, touched_by
 from xc40io.studies.compare.side import PhaseOfSide
-from xc40io.studies.plan.gains import surely_faster
+from xc40io.studies.plan.gains import chance_faster, surely_faster
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
 from xc40io.studies.plan.money import Goal
 from xc40io.studies.plan.plan import Configuration, Plan
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 from xc40io.studies.ratio import Ratio
 from xc40io.topology.text import format_count
-from xc40io.trust.how_sure import chance_better
 from xc40io.trust.sureness import chance_words, is_exact
 
 WORTH_A_WORD = 0.03
@@ -229,7 +228,7 @@ def _reached(plan: Plan, each: Configuration, goal: Goal) -> float:
 def _bought(each: Configuration, currency: str) -> str:
     """Say what a configuration brings the mix, how sure that is, and what it costs."""
     assert each.ratio is not None
-    chance = chance_better(each.ratio.value, ["settings of the machine"])
+    chance = chance_faster(each.ratio)
     sure = "" if is_exact() else f" (really faster: {chance_words(chance)})"
     cost = "" if each.cost is None else f", for {each.cost:,.0f} {currency}"
     return f"{each.ratio.value:.3f} times as fast{sure}{cost}"

@@ -63,7 +63,8 @@ BOTH_WAYS = {
     "layout": ("read_layout", "write_layout"),
 }
 
-_OURS = frozenset(JobRecord.model_fields) | BOTH_WAYS.keys() | {"began"}
+_OURS = (*JobRecord.model_fields, *BOTH_WAYS, "began")
+"""In an order, so that of several wrong values the same one is told each time."""
 
 
 def own_name(column: str) -> str:

@@ -7,18 +7,17 @@ from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.workloads.job_records.cells import is_empty
-from xc40io.workloads.job_records.darshan_text import of_totals
+from xc40io.workloads.job_records.darshan_text import MODULES, of_totals
 
 Row = Mapping[str, Any]
 
 _JOB = ("jobid", "job_id", "job", "log")
-_MODULES = ("POSIX", "STDIO")
 
 
 def is_darshan_frame(head: Sequence[str]) -> bool:
     """Tell whether columns are counters of Darshan by file and rank."""
     return "rank" in head and any(
-        name.startswith(tuple(f"{module}_" for module in _MODULES)) for name in head
+        name.startswith(tuple(f"{module}_" for module in MODULES)) for name in head
     )
 
 
@@ -56,12 +55,12 @@ def _one_job(name: str, lines: Sequence[tuple[int, Row]], place: str) -> tuple[i
     for _, row in lines:
         for column, value in row.items():
             module, _, counter = column.partition("_")
-            if module in _MODULES and not is_empty(value):
+            if module in MODULES and not is_empty(value):
                 totals[module, counter] = totals.get((module, counter), 0.0) + _number(value)
         shared = _number(row.get("rank", 0)) < 0
         moved["shared" if shared else "unique"] += sum(
             _number(row.get(f"{module}_BYTES_{way}", 0))
-            for module in _MODULES
+            for module in MODULES
             for way in ("READ", "WRITTEN")
         )
     number, first = lines[0]

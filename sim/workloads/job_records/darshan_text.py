@@ -14,7 +14,7 @@ _FILES = re.compile(r"#\s*(total|unique|shared):\s+(\d+)\s+(\d+)")
 MOST_RANKS = 100_000_000
 """Processes of a job: far more than any machine has."""
 
-_MODULES = ("POSIX", "STDIO")
+MODULES = ("POSIX", "STDIO")
 """What moves bytes by calls of the operating system; what is above them moves the same bytes."""
 
 
@@ -37,7 +37,7 @@ def read_darshan_text(text: str, place: str) -> dict[str, Any]:
     """
     head = {match[1]: match[2].strip() for match in _HEAD.finditer(text)}
     totals = {(match[1], match[2]): float(match[3]) for match in _TOTAL.finditer(text)}
-    if not any(module in _MODULES for module, _ in totals):
+    if not any(module in MODULES for module, _ in totals):
         raise InputError(
             f"{place}: has no total of POSIX or STDIO; right would be what darshan-parser --total "
             "prints"
@@ -59,7 +59,7 @@ def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, 
     """
 
     def total(counter: str) -> float:
-        return sum(max(totals.get((module, counter), 0.0), 0.0) for module in _MODULES)
+        return sum(max(totals.get((module, counter), 0.0), 0.0) for module in MODULES)
 
     found: dict[str, Any] = {"ranks": ranks}
     for way, moved, calls in (
