@@ -36,7 +36,7 @@ _NUMBER = "[0-9]{1,9}"
 _OF_JOB = r"(?: of job \S+)?"
 
 NOUNS: dict[str, str] = {
-    **{noun: f"{noun} {_NUMBER}" for noun in ("OST", "OSS", "MDS", "LNET router")},
+    **{noun: f"{noun} {_NUMBER}" for noun in ("OST", "OSS", "MDS", "LNET router", "FGR group")},
     **{noun: f"{noun} {_NUMBER}{_OF_JOB}" for noun in ("SSD", "node")},
     "link": r"link \S+ \S+->\S+",
     "": ".*",
@@ -49,6 +49,7 @@ FORMS: dict[Kind, tuple[Form, ...]] = {
     "gone": (Form("OST", "OST 3 gone from 0.2 s to 1 s", "must", "recovery"),),
     "down": (
         Form("LNET router", "LNET router 5 down from 0.2 s to 1 s", "must", "noticed after"),
+        Form("FGR group", "FGR group 2 down from 0.2 s to 1 min", "must", "noticed after"),
         Form("OSS", "OSS 3 down from 0.2 s to 9 min", "may", "taken over after"),
         Form("link", "link green g0c0s0->g0c0s1 down from 0.2 s to 9 min", "may", "rerouted after"),
     ),

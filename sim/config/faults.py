@@ -8,6 +8,7 @@ Each is a sentence, in a scenario file under ``faults`` and on the command line 
     OST 3 gone from 0.2 s to 1 s, recovery 2 s
     OSS 3 down from 0.2 s to 9 min, taken over after 20 s    its partner serves its OSTs
     LNET router 5 down from 0.2 s to 1 s, noticed after 0.1 s
+    FGR group 2 down from 0.2 s to 1 min  all LNET routers of a group; they know of no other way
     link green g0c0s0->g0c0s1 down from 0.2 s to 9 min, rerouted after 20 s
     MDS 0 paused from 0.2 s to 1 s       requests wait
     SSD 3 lost at 12 s                   of node 3 of the job, counted from 0
@@ -58,9 +59,9 @@ class Fault(Model):
         In simulated seconds; None: to the end of the run.
     own
         Seconds, in place of those of :class:`~xc40io.config.parts.recovery.Recovery`: of an OST
-        that is gone the recovery window, of a router that is down the time until its senders
-        notice, of an OSS until its partner has its OSTs, of a link until there are other routes, of
-        a node that hangs how long an OST waits for a lock.
+        that is gone the recovery window, of a router that is down, or all of a group, the time
+        until senders notice, of an OSS until its partner has its OSTs, of a link until there are
+        other routes, of a node that hangs how long an OST waits for a lock.
     by
         Of a node that is evicted: the OST that does it; None: all of them.
     """

@@ -203,6 +203,36 @@ def test_without_any_router_all_waits_for_one() -> None:
     assert at_rest(result)
 
 
+def test_without_a_route_clients_reach_the_osts_when_a_ping_has_found_a_router() -> None:
+    usual, times = run(**WIDE), load_recovery()
+    result = run("FGR group 0 down from 0 s to 2 s, noticed after 1 ms", **WIDE)
+    reached = times.reconnected(0.0, 2.0 + times.router_check)
+    assert reached < seconds(result) < reached + 2.0 * seconds(usual)
+    assert "clients reached its OSTs again" in result.notes[-1]
+    assert at_rest(result)
+    soon = run("FGR group 0 down from 0 s to 2 s, noticed after 3 s", **WIDE)
+    assert 2.0 < seconds(soon) < 2.0 + 2.0 * seconds(usual)  # nobody took the routers for dead
+
+
+def test_osts_behind_a_dead_group_evict_the_clients_that_they_do_not_hear_of() -> None:
+    ior = "-w -F -e -b 32m -t 8m"
+    usual = run(ior=ior, **WIDE)
+    begin = 0.5 * seconds(usual)
+    result = run(f"FGR group 0 down from {begin} s to 5 min", ior=ior, **WIDE)
+    told = " ".join(result.notes)
+    assert "had not heard of any client for 150 s, and evicted 4" in told
+    (fault,) = result.faults
+    osts = usual.machine.lustre.osts // usual.machine.lnet.groups
+    assert fault.evictions == 4 * osts
+    assert fault.lost > 0
+    on_disk = sum(served(result, StationKind.OST).values())
+    assert MOVED - fault.lost <= on_disk <= MOVED
+    assert any("EIO" in trouble or "LOST" in trouble for trouble in result.troubles)
+    short = run(f"FGR group 0 down from {begin} s to 1 min", ior=ior, **WIDE)
+    assert not short.troubles
+    assert sum(served(short, StationKind.OST).values()) == MOVED
+
+
 def test_a_lost_ssd_is_said_as_a_fault_too() -> None:
     own = {"ior": "-F -w -B -b 32m -t 1m"}
     fault = run("SSD 1 lost at 10 ms", workload=own, target="ssd")

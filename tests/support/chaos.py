@@ -63,6 +63,8 @@ _LUSTRE_FAULTS = (
     "OSS {few} down from {soon} ms to 60 ms, taken over after 5 ms",
     "MDS 0 paused from {soon} ms to 40 ms",
     "LNET router {few} down from {soon} ms to 80 ms, noticed after 3 ms",
+    "FGR group {few} down from {soon} ms to 80 ms, noticed after 3 ms",
+    "FGR group {few} down from {soon} ms to 4 min",
     "node 0 evicted at {soon} ms",
     "node 0 hung from {soon} ms to 1 s, evicted after 0.1 s",
 )

@@ -26,6 +26,7 @@ from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
     from xc40io.config.workload_mix import MixJob, WorkloadMix
+    from xc40io.studies.plan.beside import Beside
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
@@ -44,6 +45,7 @@ the bottleneck goes.
   xc40io plan --jobs-from week.txt --over lustre.osts=56,84
   xc40io plan theta-mix --budget "1 MUSD"
   xc40io plan theta-mix --goal "20 % more for own-files"
+  xc40io plan theta-mix --against mine.yaml --over lustre.osts=84
 
 MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md). In its
 place --jobs-from takes a table of jobs, as sacct, PBS, Cobalt and Darshan have them.
@@ -62,6 +64,7 @@ class _Studies(NamedTuple):
     plan: Plan | None
     sensitivity: MixSensitivity | None
     faults: MixFaults | None
+    beside: Beside | None = None
 
 
 @click.command(help=_HELP)
@@ -90,6 +93,11 @@ class _Studies(NamedTuple):
     "--goal",
     metavar="GOAL",
     help="Find the cheapest configuration that reaches it: '20 % more', '20 % more for JOB'.",
+)
+@click.option(
+    "--against",
+    metavar="MIX",
+    help="Another mix of the same machine, which is run beside it: what other jobs would bring.",
 )
 @click.option("--sensitivity", is_flag=True, help="How much the throughput depends on each value.")
 @click.option(
@@ -163,7 +171,10 @@ def plan(
 
     _check(asked, study)
     mix, about = _source(name, asked)
-    made = _run(_changed(mix, assignments, seed), asked, study)
+    mix, other = _changed(mix, assignments, seed), None
+    if asked["against"] is not None:
+        other = _changed(load_mix(asked["against"]), assignments, mix.seed)
+    made = _run(mix, other, asked, study)
     return findings_of(plan_answer(made.mix, typed_command(), *made[1:], about=about))
 
 
@@ -227,8 +238,11 @@ def _check(asked: dict[str, Any], study: Study) -> None:
             )
 
 
-def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
+def _run(
+    mix: WorkloadMix, other: WorkloadMix | None, asked: dict[str, Any], study: Study
+) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
+    from xc40io.studies.plan.beside import Beside, check_beside
     from xc40io.studies.plan.plan import plan as make_plan
     from xc40io.studies.plan.plan_faults import plan_faults
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
@@ -239,13 +253,21 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
     numbers = _numbers(asked["failed"])
     axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
     varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
-    made_plan = made_sensitivity = made_faults = None
-    if axes or plain or any(wanted.values()):
-        made_plan = study.run_kept(
+    made_plan = made_sensitivity = made_faults = beside = None
+
+    def planned(one: WorkloadMix) -> Plan:
+        return study.run_kept(
             lambda tell: make_plan(
-                mix, axes, costs=costs, repeat=study.repeat, progress=tell, **wanted, **where
+                one, axes, costs=costs, repeat=study.repeat, progress=tell, **wanted, **where
             )
         )
+
+    if other is not None:
+        check_beside(mix, other, f"--against {asked['against']}")
+    if axes or plain or other is not None or any(wanted.values()):
+        made_plan = planned(mix)
+        if other is not None:
+            beside = Beside(made_plan, planned(other))
     if asked["sensitivity"]:
         made_sensitivity = study.run_kept(
             lambda tell: measure(
@@ -268,7 +290,7 @@ def _run(mix: WorkloadMix, asked: dict[str, Any], study: Study) -> _Studies:
                 **where,
             )
         )
-    return _Studies(mix, made_plan, made_sensitivity, made_faults)
+    return _Studies(mix, made_plan, made_sensitivity, made_faults, beside)
 
 
 def _costs(texts: Sequence[str]) -> dict[str, float]:

@@ -34,7 +34,7 @@ _UNDER_WAY = (*range(WRITE_AT_OSS + 1), READ_REQUESTED, *range(READ_CUT, READ_AT
 @fault("node", "evicted")
 def be_evicted(ldlm: Ldlm, course: Course) -> Process:
     """Evict a node that answers: it learns at once, and connects anew."""
-    client = _Client(ldlm, course.node())
+    client = Client(ldlm, course.node())
     by = _osts(course, ldlm.osc.osts)
     yield course.begins()
     locks, lost = 0, 0
@@ -53,7 +53,7 @@ def be_evicted(ldlm: Ldlm, course: Course) -> Process:
 def hang(ldlm: Ldlm, course: Course) -> Process:
     """Let a node answer nothing for a while, be evicted where others wait for it, and go on."""
     node, part = course.node(), course.fault.part
-    client, osts, aries = _Client(ldlm, node), _osts(course, ldlm.osc.osts), ldlm.lnet.aries
+    client, osts, aries = Client(ldlm, node), _osts(course, ldlm.osc.osts), ldlm.lnet.aries
     yield course.begins()
     stations = [*ldlm.nodes.stations_of(node), aries.nic_out + node, aries.nic_in + node]
     course.holding.hold(stations, course.end)
@@ -72,7 +72,7 @@ def hang(ldlm: Ldlm, course: Course) -> Process:
 
 
 def _answer_nothing(
-    client: _Client, course: Course, osts: Sequence[int], evicting: set[int]
+    client: Client, course: Course, osts: Sequence[int], evicting: set[int]
 ) -> Process:
     """Let OSTs evict a node that hangs, each when it has waited for a lock for too long."""
     times, begin = load_recovery(), course.fault.begin
@@ -100,7 +100,7 @@ def _answer_nothing(
             return
 
 
-def _evict(client: _Client, course: Course, osts: Sequence[int], who: str, why: str) -> None:
+def _evict(client: Client, course: Course, osts: Sequence[int], who: str, why: str) -> None:
     """Let OSTs evict a node that hangs: it asks for its locks again when it goes on."""
     locks = sum(client.revoke(ost, course.now, course.end) for ost in osts)
     course.evictions += len(osts)
@@ -121,7 +121,20 @@ def _osts(course: Course, count: int) -> list[int]:
     return [ost]
 
 
-class _Client(NamedTuple):
+def clients_of(ldlm: Ldlm, osts: Sequence[int]) -> list[Client]:
+    """Return the nodes that have locks of some OSTs, or RPCs under way to them."""
+    locks, bulk, network = ldlm.locks, ldlm.osc.brw.bulk, ldlm.network
+    held = live_rows(locks.spare_locks)
+    held = held[np.isin(ldlm.files.objects.ost[locks.locks.resource[held]], osts)]
+    sent = live_rows(network.spare_messages)
+    sent = sent[np.isin(network.messages.stage[sent], _UNDER_WAY)]
+    obds = bulk.rpcs.obd[network.messages.owner[sent].astype(np.int64)]
+    senders = obds[np.isin(obds % bulk.osts, osts)] // bulk.osts
+    nodes = np.union1d(locks.locks.owner[held], senders)
+    return [Client(ldlm, node) for node in nodes.tolist()]
+
+
+class Client(NamedTuple):
     """A client node that OSTs evict: what is its own is found here, compiled code takes it away."""
 
     ldlm: Ldlm

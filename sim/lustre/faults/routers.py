@@ -1,4 +1,4 @@
-"""An LNET router that is down for a while, and what its senders know of it.
+"""LNET routers that are down for a while, one or all of a group, and what senders know of it.
 
 Bulk that is on its way to the router, or in it, is lost. What goes there until its senders notice
 is lost too; then the LND fails all messages that they have for it, they send these again by other
@@ -6,6 +6,12 @@ routers, and choose it no more. A ping finds it alive some time after it is back
 
 Bulk that the router has begun to send on arrives. Small messages, such as requests for locks, are
 not followed on their way: they find another router.
+
+Where all routers of a fine-grained routing group are dead its senders have no route: LNET fails
+what they send (lib-move.c, lnet_send: "No route ... (all routers down)", EHOSTUNREACH), and their
+clients seek the OSTs behind it at regular intervals, until a ping has found a router alive. The
+OSTs were there all the time, so no recovery follows, and clients send again what had not been
+answered. But an OST that has not heard of a client for too long evicts it.
 """
 
 from __future__ import annotations
@@ -13,11 +19,15 @@ from __future__ import annotations
 import numpy as np
 
 from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.units import format_bytes, format_seconds
 from xc40io.engine.network import Network, take_back
 from xc40io.engine.pool import live_rows
 from xc40io.engine.types import Integers
 from xc40io.lustre.brw import READ_AT_ROUTER, READ_CUT, WRITE_AT_ROUTER, WRITE_FETCHED, Brw
+from xc40io.lustre.faults.evicted import Client, clients_of
+from xc40io.lustre.ldlm import Ldlm
 from xc40io.lustre.resend import lose
+from xc40io.lustre.server.oss import OssThreads
 from xc40io.plane.fault_course import Course, Process, fault
 from xc40io.topology.text import format_count
 
@@ -64,6 +74,54 @@ def go_down(brw: Brw, course: Course) -> Process:
     yield course.until(course.end + times.router_check)
     brw.lnet.queued[:, router] -= _SHUNNED
     course.tell(f"a ping reached {part}: it was used again.")
+
+
+@fault("FGR group", "down")
+def cut_off(brw: Brw, osses: OssThreads, ldlm: Ldlm, course: Course) -> Process:
+    """Let all LNET routers of a group be down, and nobody reach the OSTs behind them."""
+    times, lnet = load_recovery(), brw.lnet
+    group = course.number(len(lnet.gateways))
+    routers = lnet.gateways[group].tolist()
+    osts = np.flatnonzero(lnet.group_of_oss[lnet.server_of] == group).tolist()
+    stations = [station for router in routers for station in lnet.stations_of(router)]
+    yield course.begins()
+    begin, end = course.fault.begin, course.end
+    notice = times.router_timeout if course.fault.own is None else course.fault.own
+    reached = end
+    if end > begin + notice:  # what is known as dead is used again when a ping has found it
+        reached = times.reconnected(begin, end + times.router_check)
+    course.holding.hold(stations, reached)
+    osses.held[osts] = np.maximum(osses.held[osts], reached)
+    course.resent = sum(_lose_messages(brw, course, router, reached) for router in routers)
+    course.tell(
+        f"{course.fault.part} went down, {format_count(len(routers), 'LNET router')} with no other "
+        f"way to {len(osts)} OSTs; lost: {format_count(course.resent, 'message')} of bulk data."
+    )
+    evicted: list[Client] = []
+    silent = begin + times.ping_timeout
+    if silent < reached:
+        yield course.until(silent)
+        evicted = clients_of(ldlm, osts)
+        locks = sum(one.revoke(ost, course.now, reached) for one in evicted for ost in osts)
+        course.evictions += len(evicted) * len(osts)
+        course.tell(
+            f"the OSTs behind it had not heard of any client for "
+            f"{format_seconds(times.ping_timeout)}, and evicted {len(evicted)}: "
+            f"{format_count(locks, 'lock')} revoked."
+        )
+    yield course.until(end)
+    course.tell(f"{course.fault.part} was back.")
+    yield course.until(reached)
+    lost = sum(one.invalidate(ost, course) for one in evicted for ost in osts)
+    again = sum(_return_messages(brw, router, travelling=False) for router in routers)
+    course.resent += again
+    course.holding.release(stations, reached)
+    course.recovered()
+    said = f", and had lost {format_bytes(lost)} of dirty data" if evicted else ""
+    course.tell(
+        f"clients reached its OSTs again{said}; {format_count(again, 'message')} more of bulk data "
+        "were sent again."
+    )
 
 
 def _lose_messages(brw: Brw, course: Course, router: int, again: float) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from xc40io.studies.ratio import Ratio
 from xc40io.trust.how_sure import LIKELY, chance_better
 
@@ -17,6 +19,9 @@ def surely_faster(ratio: Ratio | None) -> bool:
     return chance_faster(ratio) >= LIKELY
 
 
-def chance_faster(ratio: Ratio) -> float:
-    """Return the chance that a machine really is faster, by the errors of such ratios."""
-    return chance_better(ratio.value, ["settings of the machine"])
+def chance_faster(ratio: Ratio, things: Iterable[str] = ("settings of the machine",)) -> float:
+    """Return the chance that what was simulated as faster is so, by the errors of such ratios.
+
+    ``things``: in what both differ, as :func:`~xc40io.trust.differences.differences` has it.
+    """
+    return chance_better(ratio.value, things)

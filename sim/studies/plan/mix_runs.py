@@ -23,6 +23,8 @@ from xc40io.studies.simulations import Runnable, Simulations
 
 _COMPUTING = Cause.THINK.name.lower()
 _WHOLE = "all"
+_MOSTLY = 0.5
+"""Share of a phase from which on what the last rank waited for is named, where no station binds."""
 _WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
 
 
@@ -245,6 +247,8 @@ def bound_words(bound: Bound) -> str:
         return f"{bound.phase}: {bound.kind} in turn"
     if bound.binds:
         return f"{bound.phase}: {bound.kind} {100 * bound.busy:.0f} %"
+    if bound.share > _MOSTLY:
+        return f"{bound.phase}: no station, but waits for {bound.wait} {100 * bound.share:.0f} %"
     kind, busy = max(bound.kinds.items(), key=lambda item: item[1], default=(bound.kind, 0.0))
     return f"{bound.phase}: no station (busiest {kind} {100 * busy:.0f} %)"
 

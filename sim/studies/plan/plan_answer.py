@@ -10,6 +10,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.results.machine_text import machine_parts
+from xc40io.studies.plan.beside import Beside, beside_document, beside_table, beside_words
 from xc40io.studies.plan.gains import chance_faster
 from xc40io.studies.plan.hardware import is_count
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
@@ -20,6 +21,7 @@ from xc40io.studies.plan.plan_sensitivity import MixSensitivity, Range
 from xc40io.studies.plan.plan_sure import rate_interval
 from xc40io.studies.plan.plan_why import (
     cost_words,
+    faults_words,
     felt,
     followed,
     money_words,
@@ -60,6 +62,7 @@ def plan_answer(
     plan: Plan | None = None,
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
+    beside: Beside | None = None,
     *,
     about: Sequence[Block] = (),
 ) -> Answer:
@@ -74,6 +77,9 @@ def plan_answer(
     if plan is not None:
         blocks += _plan_blocks(plan)
         columns += PLAN
+    if beside is not None:
+        blocks.append(_beside_section(beside))
+        columns.append(Column("against", ANY, lambda _: beside_document(beside)))
     if sensitivity is not None:
         blocks.append(_sensitivity_section(sensitivity))
         columns.append(Column("sensitivity", ANY, lambda _: sensitivity_document(sensitivity)))
@@ -123,6 +129,11 @@ def _plan_blocks(plan: Plan) -> Iterator[Block]:
     )
 
 
+def _beside_section(found: Beside) -> Section:
+    said = Points(list(beside_words(found)))
+    return Section("against", "Beside the other mix", [said, beside_table(found)])
+
+
 def _sensitivity_section(found: MixSensitivity) -> Section:
     picture = Picture("sensitivity", partial(sensitivity_figure, found))
     said = Points(list(sensitivity_words(found)))
@@ -135,7 +146,8 @@ def _faults_sections(found: MixFaults) -> Iterator[Section]:
     wrong = list(faults_missing(found))
     alerts: list[Block] = [Points(wrong, alert=True)] if wrong else []
     picture = Picture("faults", partial(faults_figure, found))
-    told: list[Block] = [Section("", "", alerts, on="page"), picture, faults_table(found)]
+    answer = Points(list(faults_words(found)))
+    told: list[Block] = [Section("", "", alerts, on="page"), answer, picture, faults_table(found)]
     yield Section("faults", "With failed parts", told)
     if wrong:
         said = [f"NOT RUN ({words})" for words in wrong]

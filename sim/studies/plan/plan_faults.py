@@ -42,6 +42,9 @@ FAULTS = (
 NUMBERS = (0, 1, 2, 4)
 """How many parts fail unless told."""
 
+_ONE_PART = (0, 1)
+"""Numbers of failed parts where a sentence names the part."""
+
 _SENTENCE = re.compile(rf"(?P<part>\S.*?) (?P<rest>(?:{'|'.join(KINDS)})\b.*)")
 _NUMBERED = re.compile(r".*\d")
 
@@ -58,8 +61,13 @@ class FailedParts(NamedTuple):
 class FaultCurve(NamedTuple):
     """The throughput against failed parts of one kind."""
 
-    fault: str  # what happens to each, without a number: ``OST slow 5``
+    fault: str  # what happens to each: ``OST slow 5``; or to one: ``OST 3 slow 5``
     points: tuple[FailedParts, ...]  # by the number of parts, ascending
+
+    @property
+    def names_part(self) -> bool:
+        """Whether the sentence says which part fails, and that one alone does."""
+        return _names_part(self.fault)
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,8 @@ def plan_faults(
         As :func:`~xc40io.config.workload_mix.load_mix` returns it.
     faults
         Sentences as a scenario has them (:mod:`xc40io.config.faults`), without the number of the
-        part: ``OST slow 5``. Those of :data:`FAULTS` unless given.
+        part: ``OST slow 5``; or with one, of which that part alone fails. Those of :data:`FAULTS`
+        unless given.
     numbers
         How many parts fail. Those that do lie as far apart as they can, and with more of them the
         same ones fail and others: OSTs 0, 28, 14, 42 of 56.
@@ -155,7 +164,7 @@ def plan_faults(
     asked = [
         (text, number, _faults(text, number, mix))
         for text in (faults or FAULTS)
-        for number in wanted
+        for number in (_ONE_PART if _names_part(text) else wanted)
     ]
     simulations = Simulations(
         jobs or processors(), Store(None if store is None else Path(store)), progress
@@ -184,19 +193,27 @@ def plan_faults(
     )
 
 
+def _names_part(text: str) -> bool:
+    """Tell whether a sentence says which part fails: ``FGR group 2 down ...``."""
+    found = _SENTENCE.fullmatch(" ".join(text.split()))
+    return found is not None and _NUMBERED.fullmatch(found["part"]) is not None
+
+
 def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
     """Return the same fault for each of ``number`` parts."""
     found = _SENTENCE.fullmatch(" ".join(text.split()))
-    if found is None or _NUMBERED.fullmatch(found["part"]):
+    if found is None:
         raise InputError(
-            f"--fault {text!r}: right would be a fault without the number of its part, as "
+            f"--fault {text!r}: right would be a fault, with the number of its part or without, as "
             f"{'; '.join(FAULTS)}"
         )
     part, rest = found["part"], found["rest"]
-    count = _parts(part, mix)
-    if number > count:
-        raise InputError(f"--failed {number}: right would be {count} at most, all {part}s")
     with naming(f"--fault {text!r}"):
+        if _names_part(text):
+            return (parse_fault(text),) * number
+        count = _parts(part, mix)
+        if number > count:
+            raise InputError(f"--failed {number}: right would be {count} at most, all {part}s")
         return tuple(parse_fault(f"{part} {place} {rest}") for place in _far_apart(count)[:number])
 
 
@@ -207,6 +224,7 @@ def _parts(part: str, mix: WorkloadMix) -> int:
         "OST": machine.lustre.osts,
         "OSS": machine.lustre.oss_count,
         "LNET router": machine.lnet.data_routers,
+        "FGR group": machine.lnet.groups,
         "MDS": machine.lustre.mds.mdts,
     }
     nodes = min(

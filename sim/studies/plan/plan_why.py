@@ -12,6 +12,7 @@ from xc40io.studies.plan.gains import chance_faster, surely_faster
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
 from xc40io.studies.plan.money import Goal
 from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.studies.plan.plan_faults import MixFaults
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 from xc40io.studies.ratio import Ratio
 from xc40io.topology.text import format_count
@@ -277,6 +278,22 @@ def followed(plan: Plan) -> Iterator[str]:
                 f"{format_count(new, 'OSS')}, in place of {routers} for {osss}: a file on as many "
                 f"OSTs as before passes through {'fewer' if fewer else 'more'} routers."
             )
+
+
+def faults_words(found: MixFaults) -> Iterator[str]:
+    """Say of each fault, with the most parts that could be run, what it does to which job."""
+    for curve in found.curves:
+        whole, *failed = [point for point in curve.points if point.rate is not None]
+        if not failed:
+            continue
+        last, number = failed[-1], curve.names_part
+        parts = "" if number else f", {format_count(last.number, 'part')}"
+        told = [
+            f"{job.name} is {ratio.value:.3g} times as fast ({bottlenecks(after)})"
+            for job, before, after in zip(found.mix.jobs, whole.runs, last.runs, strict=True)
+            if abs((ratio := job_ratio(before, after)).value - 1.0) >= WORTH_A_WORD
+        ]
+        yield f"{curve.fault}{parts}: {'; '.join(told) or 'no job feels it'}."
 
 
 def sensitivity_words(found: MixSensitivity) -> Iterator[str]:

@@ -80,9 +80,30 @@ def test_sensitivity_and_faults_stand_by_themselves_or_beside_a_plan() -> None:
     assert len(both["configurations"]) == 2
 
 
+def test_two_mixes_run_beside_each_other_on_the_same_machines() -> None:
+    other = MIX.replace("title: Two jobs", "title: Own files").replace("weight: 3", "weight: 9")
+    Path("other.yaml").write_text(other, encoding="utf-8")
+    words = ("--over", "lustre.osts=112", "--against", "other.yaml")
+    told = plan(*words)
+    assert told.exit_code == 0, told.output
+    assert "* The other mix (Own files) is " in told.stdout
+    assert "mix  other mix  times as fast" in told.stdout
+    document = json.loads(plan(*words, "--json").stdout)["against"]
+    assert document["titles"] == ["Two jobs", "Own files"]
+    one, more = document["configurations"]
+    assert [one["values"], more["values"]] == ["as it is", "lustre.osts=112"]
+    first, second = one["bandwidths"]
+    assert second / first == pytest.approx(one["times_as_fast"]["value"])
+    # The same jobs with other weights: the rates of both lie between those of the jobs.
+    jobs = json.loads(plan(*words, "--json").stdout)["configurations"][0]["jobs"]
+    rates = [job["bandwidth"] for job in jobs.values()]
+    assert min(rates) < min(first, second) < max(first, second) < max(rates)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (("--against", "polaris.yaml"), "there is no such file"),
         (("--over", "lustre.osts=57"), "the nearest right counts: 56 and 70"),
         (("--over", "lustre.osts=56"), "the machine already has these values"),
         (("--over", "strping.count=1"), "there is no such value"),

@@ -13,6 +13,7 @@ from xc40io.config.workload_mix import WorkloadMix, read_mix
 from xc40io.studies.plan.plan_faults import _far_apart, plan_faults
 from xc40io.studies.plan.plan_plot import faults_figure, sensitivity_figure
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
+from xc40io.studies.plan.plan_why import faults_words
 
 
 def mix(**fields: Any) -> WorkloadMix:
@@ -117,6 +118,19 @@ def test_failed_parts_slow_the_jobs_that_use_them(store: Path) -> None:
     assert axes.get_xticks().tolist() == [0, 1]
 
 
+def test_a_sentence_with_a_number_lets_that_part_fail_and_says_what_jobs_wait_for(
+    store: Path,
+) -> None:
+    sentence = "FGR group 0 down from 0 s to 10 s"
+    found = plan_faults(mix(), [sentence, "FGR group 99 down to 1 s"], jobs=1, store=store)
+    curve, none = found.curves
+    assert [point.number for point in curve.points] == [0, 1]
+    (said,) = faults_words(found)
+    assert said.startswith(f"{sentence}: ")
+    assert "no station, but waits for" in said
+    assert none.points[1].reason.endswith("right would be FGR group 0 to 13")
+
+
 def test_parts_that_fail_lie_far_apart_and_all_come_in_the_end() -> None:
     assert _far_apart(56)[:4] == [0, 28, 14, 42]
     for count in range(1, 70):
@@ -126,8 +140,8 @@ def test_parts_that_fail_lie_far_apart_and_all_come_in_the_end() -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"faults": ["OST 3 slow 5"]}, "without the number of its part"),
-        ({"faults": ["OST sad"]}, "without the number of its part"),
+        ({"faults": ["OST sad"]}, "with the number of its part or without"),
+        ({"faults": ["FGR group 2 down"]}, "it has no end; .* FGR group 2 down from 0.2 s to"),
         ({"faults": ["OST gone"]}, "it has no end"),
         ({"numbers": [57]}, "right would be 56 at most, all OSTs"),
         ({"numbers": [-1]}, "--failed -1"),
