@@ -143,7 +143,7 @@ class Study:
         try:
             made = self.run(watched)
         except KeyboardInterrupt:
-            _say(
+            say(
                 f"{told[0]} of {told[1]} runs have finished and are kept; the same command does "
                 "the others"
             )
@@ -155,7 +155,7 @@ class Study:
         """Print what was found, write the files that are asked for, and set the exit status."""
         click.echo(json_text(found.document()) if self.as_json else found.text(), nl=False)
         for path in found.files():
-            _say(f"wrote {path}")
+            say(f"wrote {path}")
         self._write(found)
         if found.status:
             click.get_current_context().exit(found.status)
@@ -164,28 +164,29 @@ class Study:
         """Write the table, the pictures and the page; tell the files."""
         if self.csv is not None:
             write_whole(self.csv, found.table(), "--csv")
-            _say(f"wrote {self.csv}")
+            say(f"wrote {self.csv}")
         if self.plot is not None:
             _draw(self.plot, found)
         if self.plots is not None:
             from xc40io.results.pictures.album import write_pictures
 
             for path in write_pictures(self.plots, found.pictures(), "--plots"):
-                _say(f"drew {path}")
+                say(f"drew {path}")
         if self.html is not None:
             write_page(found.page(), self.html, "--html")
-            _say(f"wrote {self.html}")
+            say(f"wrote {self.html}")
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
+    """Say a sentence on standard error."""
     click.echo(f"xc40io: {sentence}", err=True)
 
 
 def tell_runs(made: Kept) -> None:
     """Say what the user should know, and how many runs were known from before."""
     for note in made.notes:
-        _say(note)
-    _say(f"{made.simulated} runs simulated, {made.recalled} known from before")
+        say(note)
+    say(f"{made.simulated} runs simulated, {made.recalled} known from before")
 
 
 def _kind_of_picture(path: str) -> str:
@@ -203,7 +204,7 @@ def _draw(path: str, found: Findings) -> None:
         raise InputError("--plot: no run has ended well; there is nothing to draw")
     with replacing(path, "--plot") as draft:
         save_figure(figure_of(picture), draft, _kind_of_picture(path))
-    _say(f"drew {path}")
+    say(f"drew {path}")
 
 
 def study_options(

@@ -121,10 +121,11 @@ class StreamScenario(JobsScenario):
         Which draw of what is not known of the jobs: 1, 2, ...
     most_calls
         Most calls that a rank of a job of a table or a population makes on a file and step; longer
-        ones then stand for several. 0: no limit.
+        ones then stand for several. 0: no limit. None: for each job so many that the stream takes
+        minutes (:mod:`xc40io.workloads.job_records.coarseness`).
     most_ranks_per_node
-        Most ranks of a node of such a job that are simulated; each then stands for several. 0: no
-        limit.
+        Most ranks of a node of such a job that are simulated; each then stands for several. 0 and
+        None: as above.
     """
 
     queue: Queue
@@ -132,8 +133,8 @@ class StreamScenario(JobsScenario):
     records: Records | None = None
     population: PopulationRequest | None = None
     draw: Count = 1
-    most_calls: Annotated[int, Field(ge=0)] = 0
-    most_ranks_per_node: Annotated[int, Field(ge=0)] = 0
+    most_calls: Annotated[int, Field(ge=0)] | None = None
+    most_ranks_per_node: Annotated[int, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _jobs_are_told_apart(self) -> StreamScenario:

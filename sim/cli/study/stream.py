@@ -8,19 +8,30 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from xc40io.archive.part_file import growing
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.options import Whole
-from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.cli.study_options import Findings, Study, findings_of, say, study_options
 from xc40io.config.errors import InputError
 from xc40io.config.files import check_is_file, shipped
 from xc40io.config.job_form import JOB
+from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.stream import checked_stream, load_stream
 from xc40io.config.text.yaml_text import parse_yaml
+from xc40io.telling.data import csv_text
+from xc40io.topology.text import format_count
+from xc40io.workloads.job_records.coarseness import MOST_RPCS, rpcs_as_one
+from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xc40io.config.stream import StreamScenario
+    from xc40io.run.built_machine import Progress
+    from xc40io.run.streaming.stream_outcome import StreamOutcome
+    from xc40io.studies.stream.stream_draws import Draws
 
 _HELP = """\
 Run a stream of jobs: a scenario with a queue, or a table of what accounting knows of jobs.
@@ -62,18 +73,24 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
     show_default=True,
     help="Run each job by itself, too, on the same nodes and OSTs: what the others cost it.",
 )
-@click.option("--rpcs-as-one", type=Whole(min=1), metavar="N", help="Handle N bulk RPCs as one.")
+@click.option(
+    "--rpcs-as-one",
+    type=Whole(min=1),
+    metavar="N",
+    help="Handle N bulk RPCs as one.  [default of a table: so many that it takes minutes]",
+)
 @click.option(
     "--most-calls",
     type=Whole(min=0),
     metavar="N",
-    help="Let a call stand for several where there are more.",
+    help="Let a call stand for several where there are more; 0: never.  [default: by the job, so "
+    "that the stream takes minutes]",
 )
 @click.option(
     "--most-ranks-per-node",
     type=Whole(min=0),
     metavar="N",
-    help="Let a rank stand for several where there are more.",
+    help="Let a rank stand for several where there are more; 0: never.  [default: as above]",
 )
 @study_options(exact=False)
 @options.changes
@@ -93,18 +110,48 @@ def stream(
 
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
-    found = study.run(
-        lambda progress: run_stream(
-            scenario, draws=draws, alone=alone, processes=study.processes, progress=progress
-        ),
-        counted="bytes",
-    )
+
+    def run(progress: Progress) -> Draws:
+        with growing(study.csv, "--csv") as add:
+            rows = _Rows(add)
+            try:
+                return run_stream(
+                    scenario,
+                    draws=draws,
+                    alone=alone,
+                    processes=study.processes,
+                    progress=progress,
+                    ended=rows.ended,
+                )
+            except KeyboardInterrupt:
+                if study.csv is not None and rows.count:
+                    ended = format_count(rows.count, "job")
+                    say(f"{ended} had ended; what is known of them is in {study.csv}.part")
+                raise
+
+    found = study.run(run, counted="bytes")
     wall = time.perf_counter() - began
     told = findings_of(stream_answer(found, typed_command()))
     return told._replace(
         text=lambda: f"{told.text()}# Wall time: {wall:.2f} s\n",
         document=lambda: told.document() | {"wall_seconds": wall},
     )
+
+
+class _Rows:
+    """The rows of jobs as they end: lines of CSV, below the names of the columns."""
+
+    def __init__(self, add: Callable[[str], None]) -> None:
+        self._add = add
+        self.count = 0
+
+    def ended(self, job: StreamOutcome) -> None:
+        """Add the row of a job that has ended."""
+        from xc40io.studies.stream.stream_answer import job_row
+
+        names, row = csv_text(job_row(job)).splitlines(keepends=True)
+        self._add(row if self.count else names + row)
+        self.count += 1
 
 
 def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:
@@ -117,10 +164,15 @@ def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:
                 f"--{wrong[0]} with a table of jobs"
             )
         return load_stream(subject)
+    policy = given["queue"] or "easy"
+    known = read_job_table(subject, recorded=policy == "recorded").records
+    moved = sum(one.read + one.written for one in known)
+    machine = load_machine(given["machine"] or "theta")
     document = {
-        "machine": given["machine"] or "theta",
-        "queue": {"policy": given["queue"] or "easy"},
+        "machine": machine,
+        "queue": {"policy": policy},
         "records": {"table": subject, "habits": given["habits"] or "production"},
+        "rpcs_as_one": rpcs_as_one(moved, MOST_RPCS, machine),
     }
     return checked_stream(document, "stream")
 

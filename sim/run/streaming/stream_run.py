@@ -26,7 +26,7 @@ from xc40io.run.submission import Allocation, Submission
 from xc40io.workloads.kernels.production import CumulatedSeconds
 
 Process = Generator[simpy.Event, object, None]
-Tell = Callable[[str], None]
+Ended = Callable[[StreamOutcome], None]
 
 _NOT_IN_IO = (Cause.THINK, Cause.MEETING, Cause.THREADS)
 
@@ -57,6 +57,8 @@ class StreamRun:
         The jobs.
     allocations
         What each gets, by its name, if that is known from an earlier run.
+    ended
+        Told of each job when its nodes are given back.
     """
 
     def __init__(
@@ -65,11 +67,13 @@ class StreamRun:
         machine: StreamMachine,
         entries: Sequence[Entry],
         allocations: dict[str, Allocation] | None = None,
+        ended: Ended | None = None,
     ) -> None:
         self._scenario = scenario
         self._machine = machine
         self._entries = {entry.job.name: entry for entry in entries}
         self._allocations = allocations or {}
+        self._ended = ended
         self._queue: list[Waiting] = []
         self._running: dict[str, Running] = {}
         self.outcomes: list[StreamOutcome] = []
@@ -151,7 +155,10 @@ class StreamRun:
         yield from run.process()
         found = _outcome(entry, run)
         yield from self._machine.clean(run)
-        self.outcomes.append(found(float(self._machine.environment.now)))
+        outcome = found(float(self._machine.environment.now))
+        self.outcomes.append(outcome)
+        if self._ended is not None:
+            self._ended(outcome)
 
 
 def _that_fit(queue: Sequence[Waiting], free: int) -> list[Waiting]:
@@ -221,15 +228,15 @@ class Stream:
         submissions = [self._checked(entry) for entry in self.entries]
         self._slots = slots_of(submissions)
         self._system = _system_cores(submissions)
-        self._bytes = sum(job.bytes_to_move for job in submissions)
+        self.bytes = sum(job.bytes_to_move for job in submissions)
 
-    def run(self, progress: Progress | None = None) -> StreamResult:
-        """Run the stream as its jobs come."""
+    def run(self, progress: Progress | None = None, ended: Ended | None = None) -> StreamResult:
+        """Run the stream as its jobs come; ``ended`` is told of each when it has ended."""
         began = time.perf_counter()
         machine = self.build(progress)
-        jobs = StreamRun(self.scenario, machine, self.entries).as_they_come()
+        jobs = StreamRun(self.scenario, machine, self.entries, ended=ended).as_they_come()
         if progress is not None:
-            progress(self._bytes, self._bytes)
+            progress(self.bytes, self.bytes)
         events, rpcs, moved = machine.plane.counts.tolist()
         return StreamResult(
             scenario=self.scenario,
@@ -254,7 +261,7 @@ class Stream:
 
         def watch(plane: Plane) -> None:
             if progress is not None:
-                progress(min(int(plane.counts[2]), self._bytes), self._bytes)
+                progress(min(int(plane.counts[2]), self.bytes), self.bytes)
 
         return StreamMachine(self.scenario, self.machine, self._slots, self._system, watch)
 

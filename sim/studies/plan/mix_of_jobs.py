@@ -6,17 +6,12 @@ from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.workload_mix import MixJob, WorkloadMix
+from xc40io.workloads.job_records.coarseness import coarseness_of, rpcs_as_one
 from xc40io.workloads.job_records.job_kinds import JobKind, JobKinds
 from xc40io.workloads.job_records.stream_jobs import job_fields
 
-MOST_RANKS = 8
-"""Ranks of a node that are simulated; each stands for several where there are more."""
-
-MOST_CALLS = 64
-"""Reads, writes, opens and stats of a rank on a file and step that are simulated."""
-
-_MOST_RPCS = 200_000
-"""Bulk RPCs of a run, of 1 MiB unless several are handled as one: a second or two."""
+_MOST = 200_000
+"""Calls of a run, and bulk RPCs of 1 MiB unless several are handled as one: a second or two."""
 
 
 def mix_of_jobs(kinds: JobKinds, machine: Machine, table: str) -> WorkloadMix:
@@ -54,13 +49,14 @@ def mix_of_jobs(kinds: JobKinds, machine: Machine, table: str) -> WorkloadMix:
 
 
 def _mix_job(kind: JobKind, machine: Machine) -> MixJob:
-    fields = job_fields(kind.record, MOST_RANKS, MOST_CALLS)
+    fields = job_fields(kind.record, coarseness_of(kind.record, _MOST))
     name = fields.pop("name")
     moved = kind.record.read + kind.record.written
+    as_one = rpcs_as_one(moved, _MOST, machine)
     run = Scenario(
         title=name,
         machine=machine,
-        rpcs_as_one=max(-(-moved // (_MOST_RPCS << 20)), 1),
+        rpcs_as_one=as_one,
         **fields,
     )
     return MixJob(name=name, weight=float(kind.jobs), run=run)

@@ -15,7 +15,7 @@ import numpy as np
 
 from xc40io.config.units import format_bytes, format_rate, format_seconds
 from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
-from xc40io.studies.stream.stream_draws import Agreement, Draws
+from xc40io.studies.stream.stream_draws import Agreement, Draws, Interval
 from xc40io.studies.stream.stream_plot import stream_figure
 from xc40io.telling.answer import (
     Answer,
@@ -48,9 +48,9 @@ _TIMES = Unit("", float, lambda ratio: f"{ratio:.3f}")
 
 
 class _Job(NamedTuple):
-    """A job among all draws."""
+    """A job among all draws; while they run, it is not known what others say of it."""
 
-    draws: Draws
+    draws: Draws | None
     job: StreamOutcome
 
 
@@ -58,13 +58,17 @@ def _of(name: str) -> Callable[[_Job], Any]:
     return lambda row: getattr(row.job, name)
 
 
+def _in_io(row: _Job) -> Interval:
+    return Interval.of([row.job.in_io]) if row.draws is None else row.draws.in_io(row.job.name)
+
+
 def _drawn(row: _Job) -> str:
-    interval = row.draws.in_io(row.job.name)
+    interval = _in_io(row)
     return f"{interval.low:,.3f} to {interval.high:,.3f}"
 
 
 def _measured(row: _Job) -> float | None:
-    record = row.draws.records.get(row.job.name)
+    record = None if row.draws is None else row.draws.records.get(row.job.name)
     return None if record is None else record.measured
 
 
@@ -83,8 +87,8 @@ JOBS = (
     Column("bytes_read", BYTES, _of("bytes_read"), head="read"),
     Column("bytes_written", BYTES, _of("bytes_written"), head="written"),
     Column("in_io", _IN_IO, _of("in_io"), to=To.DATA, help="Of a rank, on average."),
-    Column("in_io_low", _IN_IO, lambda row: row.draws.in_io(row.job.name).low, to=To.DATA),
-    Column("in_io_high", _IN_IO, lambda row: row.draws.in_io(row.job.name).high, to=To.DATA),
+    Column("in_io_low", _IN_IO, lambda row: _in_io(row).low, to=To.DATA),
+    Column("in_io_high", _IN_IO, lambda row: _in_io(row).high, to=To.DATA),
     Column(
         "cumulated",
         SECONDS,
@@ -137,11 +141,17 @@ def stream_answer(draws: Draws, command: str) -> Answer:
     )
 
 
+def job_row(job: StreamOutcome) -> Table:
+    """Return the table of one job that has just ended."""
+    return Table(JOBS, lambda: [_Job(None, job)])
+
+
 def _blocks(draws: Draws) -> Iterator[Block]:
     result = draws.first
     yield Text(_setup(draws))
     yield _summary(result)
     yield Text(_use(result))
+    yield Text(_node_hours(draws))
     yield _jobs(draws)
     notes = [f"# {note}." for note in (*draws.notes, *result.notes)]
     if notes:
@@ -212,6 +222,24 @@ def _use(result: StreamResult) -> str:
             f"{'was' if late == 1 else 'were'} not ended."
         )
     return text
+
+
+def _node_hours(draws: Draws) -> str:
+    """Say how long all jobs were in I/O, how much of that is one job's, and what draws make of it.
+
+    A sum may be that of a single job of which little is known: then it is worth little.
+    """
+    hours, longest = draws.node_hours, draws.longest
+    if len(draws.results) == 1:
+        return (
+            f"In I/O the nodes of all jobs were for {hours.middle:,.3g} node-hours; "
+            f"{100.0 * longest.middle:.0f} % of these are the longest job's."
+        )
+    return (
+        f"In I/O the nodes of all jobs were for {hours.middle:,.3g} node-hours (median of the "
+        f"draws; {hours.low:,.3g} to {hours.high:,.3g}); {100.0 * longest.low:.0f} to "
+        f"{100.0 * longest.high:.0f} % of these are the longest job's."
+    )
 
 
 def _jobs(draws: Draws) -> Table:

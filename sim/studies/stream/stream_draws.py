@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from xc40io.config.stream import StreamScenario
 from xc40io.engine.types import Floats
 from xc40io.run.built_machine import Progress
 from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
-from xc40io.run.streaming.stream_run import Stream
+from xc40io.run.streaming.stream_run import Ended, Stream
 from xc40io.run.submission import Allocation
 from xc40io.studies.processes import Failure, each
 from xc40io.workloads.job_records.job_record import JobRecord
@@ -64,6 +64,17 @@ class Draws(NamedTuple):
         """Return the seconds that a rank of a job was in I/O on average."""
         return Interval.of([_job_seconds(result)[name] for result in self.results])
 
+    @property
+    def node_hours(self) -> Interval:
+        """Node-hours that all jobs together were in I/O."""
+        return Interval.of([sum(_node_hours(result)) for result in self.results])
+
+    @property
+    def longest(self) -> Interval:
+        """Share of these node-hours that are those of one job, the longest of a draw."""
+        hours = [_node_hours(result) for result in self.results]
+        return Interval.of([max(one) / sum(one) if sum(one) else 0.0 for one in hours])
+
     def agreement(self) -> Agreement | None:
         """Return how all agrees with what was measured; None if nothing was."""
         measured, simulated = self._pairs()
@@ -101,6 +112,7 @@ def run_stream(
     alone: bool = False,
     processes: int = 1,
     progress: Progress | None = None,
+    ended: Ended | None = None,
 ) -> Draws:
     """Run a stream for several draws of the unknown values of its jobs.
 
@@ -115,7 +127,9 @@ def run_stream(
     processes
         How many are at work. What comes of it is the same with any number.
     progress
-        Told how far a single draw has come.
+        Told how many bytes all draws have moved, and how many they move.
+    ended
+        Told of each job of a single draw when it has ended.
 
     Raises
     ------
@@ -127,15 +141,30 @@ def run_stream(
     """
     chosen = recorded_jobs(scenario)
     stream = Stream(scenario, chosen.jobs)
-    results = [stream.run(progress)] if draws == 1 else _several(scenario, draws, processes)
+    if draws == 1:
+        results = [stream.run(progress, ended)]
+    else:
+        told = None if progress is None else _of_draws(progress, draws, stream.bytes)
+        results = _several(scenario, draws, processes, told)
     if alone:
         results[0] = with_alone(stream, results[0], processes)
     records = {record.name: record for record in chosen.records}
     return Draws(tuple(results), chosen.notes, records)
 
 
-def _several(scenario: StreamScenario, draws: int, processes: int) -> list[StreamResult]:
-    """Run the draws."""
+def _of_draws(progress: Progress, draws: int, moved: int) -> Callable[[int], None]:
+    """Return what tells how far so many draws are: a draw moves about the same bytes."""
+
+    def tell(ended: int) -> None:
+        progress(ended * moved, draws * moved)
+
+    return tell
+
+
+def _several(
+    scenario: StreamScenario, draws: int, processes: int, tell: Callable[[int], None] | None
+) -> list[StreamResult]:
+    """Run the draws; ``tell`` is called with the number of those that have ended."""
     items = {
         f"draw {draw}": scenario.model_copy(update={"draw": draw})
         for draw in range(scenario.draw, scenario.draw + draws)
@@ -145,6 +174,8 @@ def _several(scenario: StreamScenario, draws: int, processes: int) -> list[Strea
         if isinstance(ended, Failure):
             raise FailureError(f"{name}: {ended.reason}")
         found[name] = ended
+        if tell is not None:
+            tell(len(found))
     return [found[name] for name in items]
 
 
@@ -159,6 +190,10 @@ def _run_draw(scenario: StreamScenario) -> StreamResult:
 
 def _job_seconds(result: StreamResult) -> dict[str, float]:
     return {job.name: job.in_io for job in result.jobs}
+
+
+def _node_hours(result: StreamResult) -> list[float]:
+    return [len(job.nodes) * job.in_io / 3600.0 for job in result.jobs]
 
 
 def _cumulated(result: StreamResult) -> dict[str, float]:

@@ -8,11 +8,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from xc40io.config.jobs import as_tuple
+from xc40io.config.machine import Machine
 from xc40io.config.model import Model
 from xc40io.config.parts.provenance import Provenance
 from xc40io.engine.randomness import stream
 from xc40io.workloads.job_records.drawn import Drawn, load_drawn
 from xc40io.workloads.job_records.job_record import JobRecord, Layout
+from xc40io.workloads.job_records.least_time import least_seconds
 
 
 class LayoutClass(Model):
@@ -94,8 +96,18 @@ def load_habits(name_or_path: str) -> Habits:
     return load_drawn("habits", name_or_path, Habits)
 
 
-def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRecord:
+_TRIES = 50
+"""Draws for one job, of which the first that can be is taken."""
+
+
+def completed(
+    record: JobRecord, habits: Habits, seed: int, draw: int, machine: Machine | None = None
+) -> JobRecord:
     """Return a record in which nothing is missing.
+
+    What is drawn does not contradict what is known: a job that ran for a minute has not spent an
+    hour in its calls. Such a draw is drawn again, all values of it; if none is possible, the one
+    that takes least is taken.
 
     Parameters
     ----------
@@ -108,12 +120,28 @@ def completed(record: JobRecord, habits: Habits, seed: int, draw: int) -> JobRec
         one job does not change what is drawn of another.
     draw
         Which draw: 1, 2, ...
+    machine
+        On which its time is known to be long enough; None: that is not looked at.
     """
 
-    def share(what: str) -> float:
-        return float(stream(seed, "habit", what, draw, record.name).random())
+    def drawn(attempt: int) -> JobRecord:
+        again = (attempt,) if attempt else ()
 
-    return _filled(record, habits, share)
+        def share(what: str) -> float:
+            return float(stream(seed, "habit", what, draw, record.name, *again).random())
+
+        return _filled(record, habits, share)
+
+    first = drawn(0)
+    if machine is None or not record.runtime:
+        return first
+    tried = [(least_seconds(first, machine), 0, first)]
+    for attempt in range(1, _TRIES):
+        if tried[-1][0] <= record.runtime:
+            return tried[-1][2]
+        again = drawn(attempt)
+        tried.append((least_seconds(again, machine), attempt, again))
+    return min(tried)[2]
 
 
 def typical(record: JobRecord, habits: Habits) -> JobRecord:

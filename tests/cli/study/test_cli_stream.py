@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from xc40io.config.stream import checked_stream
+from xc40io.run.streaming.stream_run import Stream
+from xc40io.studies.stream.stream_draws import run_stream
+from xc40io.workloads.job_records.stream_jobs import recorded_jobs
 
 TABLE = """\
 job,nodes,ranks,read,written,runtime,submit,walltime,write_seconds,call,layout,opens,color
@@ -104,3 +114,53 @@ def test_run_says_what_runs_a_stream(xc40io, tmp_path):
     result = xc40io("run", str(path))
     assert result.exit_code == 2
     assert "right would be xc40io stream" in result.stderr
+
+
+def test_an_interrupt_keeps_the_rows_of_the_jobs_that_have_ended(table, tmp_path):
+    long = TABLE + "".join(f"j{n},4,64,0,900 GB,5,{3 + n},20,,64k,rank,1,\n" for n in range(40))
+    table.write_text(long)
+    part = tmp_path / "out.csv.part"
+    words = ("stream", str(table), "--nodes", "12", "--csv", str(tmp_path / "out.csv"))
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from xc40io.cli import main; main()", *words],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    )
+    begin = time.monotonic()
+    while not (part.exists() and part.read_text().count("\n") > 2):
+        assert time.monotonic() - begin < 120
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "had ended; what is known of them is in" in said.replace("\n", " ")
+    assert not (tmp_path / "out.csv").exists()
+    kept = list(csv.DictReader(part.open()))
+    assert {row["job"] for row in kept} >= {"one"}
+    assert all(float(row["ended"]) > 0.0 for row in kept)
+
+
+def test_what_has_ended_well_leaves_no_part(xc40io, table, tmp_path):
+    result = xc40io("stream", str(table), "--nodes", "5", "--csv", str(tmp_path / "out.csv"))
+    assert result.exit_code == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["jobs.csv", "out.csv"]
+
+
+def test_several_draws_tell_how_far_they_are_to_the_end(table):
+    told: list[tuple[int, int]] = []
+    document = {
+        "machine": "theta",
+        "queue": {"nodes": 5},
+        "records": {"table": str(table), "habits": "production"},
+    }
+    found = run_stream(
+        checked_stream(document, "a test"), draws=2, progress=lambda *now: told.append(now)
+    )
+    total = 2 * Stream(found.first.scenario, recorded_jobs(found.first.scenario).jobs).bytes
+    assert told == [(total // 2, total), (total, total)]
+    hours = found.node_hours
+    assert hours.low <= hours.middle <= hours.high
+    assert 0.0 < found.longest.low <= found.longest.high <= 1.0

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
 from xc40io.config.stream import PopulationRequest, checked_stream
+from xc40io.workloads.job_records.coarseness import LADDER, coarseness_of, rpcs_as_one
 from xc40io.workloads.job_records.drawn import Drawn
 from xc40io.workloads.job_records.habits import completed, load_habits
 from xc40io.workloads.job_records.job_record import JobRecord
+from xc40io.workloads.job_records.least_time import least_seconds
 from xc40io.workloads.job_records.population import draw_population, load_population
 from xc40io.workloads.job_records.stream_jobs import recorded_jobs
 
@@ -114,8 +117,11 @@ def test_coarse_jobs_move_the_same_bytes_and_are_told() -> None:
         "queue": {},
         "population": {"name": "theta", "jobs": 5, "interval": 1},
     }
-    fine = recorded_jobs(checked_stream(document, "a test"))
-    coarse = recorded_jobs(checked_stream(document | {"most_ranks_per_node": 1}, "a test"))
+    all_of_them = {"most_ranks_per_node": 0, "most_calls": 0}
+    fine = recorded_jobs(checked_stream(document | all_of_them, "a test"))
+    coarse = recorded_jobs(
+        checked_stream(document | all_of_them | {"most_ranks_per_node": 1}, "a test")
+    )
     assert fine.notes == ()
     assert coarse.notes[0].startswith(
         "5 of 5 jobs are simulated more coarsely, with at most 1 rank"
@@ -125,3 +131,61 @@ def test_coarse_jobs_move_the_same_bytes_and_are_told() -> None:
         assert one.workload.kernel is not None
         assert other.workload.kernel is not None
         assert one.workload.kernel["written"] == other.workload.kernel["written"]
+
+
+def test_what_is_drawn_does_not_need_longer_than_the_job_ran() -> None:
+    theta = load_machine("theta")
+    # 64 GB in calls of 4 KiB by 64 ranks are 244,000 calls each, of 40 us: 10 s
+    job = JobRecord(name="a", nodes=1, written=64 * 10**9, runtime=5.0, stripe_count=8)
+    free = [completed(job, HABITS, 1, draw) for draw in range(1, 40)]
+    kept = [completed(job, HABITS, 1, draw, theta) for draw in range(1, 40)]
+    assert any(least_seconds(one, theta) > 5.0 for one in free)
+    assert all(least_seconds(one, theta) <= 5.0 for one in kept)
+    for one, other in zip(free, kept, strict=True):  # what could be stays as it was drawn
+        assert one == other or least_seconds(one, theta) > 5.0
+    # Where nothing is possible, the least of many draws: Theta writes 172 GB/s.
+    hopeless = completed(job.model_copy(update={"runtime": 0.1}), HABITS, 1, 1, theta)
+    assert hopeless.write_call in (993109, 1041440, 1048169)
+
+
+def test_the_least_time_is_that_of_calls_of_disks_or_of_the_mds() -> None:
+    theta = load_machine("theta")
+    moved = {"name": "a", "nodes": 2, "ranks": 4, "io_ranks": 4, "opens": 1, "files": 1, "stats": 0}
+    small = JobRecord(**moved, written=4000 * 1000, write_call=1000, write_layout="rank")
+    opens = 4 / theta.lustre.mds.open_rate
+    calls = least_seconds(small, theta)
+    assert calls == pytest.approx(1000 * theta.nodes.call_time + opens)
+    large = JobRecord(**moved, read=10**12, read_call=2**20, read_layout="job", stripe_count=2)
+    disks = least_seconds(large, theta)
+    assert disks == pytest.approx(10**12 / (2 * theta.lustre.ost_read_rate) + opens)
+    asked = JobRecord(**(moved | {"stats": 10**6}))
+    stats = least_seconds(asked, theta)
+    assert stats == pytest.approx(4 * 10**6 / theta.lustre.mds.stat_rate + opens)
+
+
+@given(
+    st.integers(1, 4000),
+    st.integers(0, 10**15),
+    st.integers(1, 10**7),
+    st.integers(1, 1000),
+    st.integers(0, 10**6),
+)
+def test_the_fewer_calls_there_may_be_the_coarser_a_job_is(
+    nodes: int, moved: int, call: int, steps: int, stats: int
+) -> None:
+    job = completed(
+        JobRecord(name="a", nodes=nodes, written=moved, write_call=call, steps=steps, stats=stats),
+        HABITS,
+        1,
+        1,
+    )
+    limits = [coarseness_of(job, most) for most in (1e2, 1e5, 1e8, 1e30)]
+    assert sorted(limits) == limits
+    assert limits[-1] == LADDER[0]
+
+
+def test_rpcs_are_handled_as_one_as_far_as_a_client_may_hold_dirty() -> None:
+    theta = load_machine("theta")
+    assert rpcs_as_one(10 << 20, 100, theta) == 1
+    assert rpcs_as_one(1000 << 20, 100, theta) == 10
+    assert rpcs_as_one(10**15, 100, theta) == 32
