@@ -68,7 +68,9 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
         return InputError(
             f"{where}: there is no such field{nearest(name, fields)}; there are {', '.join(fields)}"
         )
-    if kind in ("missing", "union_tag_not_found"):
+    if kind == "missing":
+        return InputError(f"{place}: {_missing(error, model)}")
+    if kind == "union_tag_not_found":
         return InputError(f"{where} is missing")
     if kind == "union_tag_invalid":
         tags = context["expected_tags"].replace(", ", " or ")
@@ -76,6 +78,13 @@ def explain(error: ValidationError, place: str, model: type[BaseModel]) -> Input
     if kind == "value_error":
         return InputError(f"{where}: {context['error']}")
     return InputError(f"{where} = {shown(first['input'])}: {_what_is_right(first)}")
+
+
+def _missing(error: ValidationError, model: type[BaseModel]) -> str:
+    """Name all fields that are missing: whoever has an older file gets them in one go."""
+    places = [one["loc"] for one in error.errors(include_url=False) if one["type"] == "missing"]
+    *others, last = [".".join(_follow(model, place)[0]) for place in places]
+    return f"{', '.join(others)} and {last} are missing" if others else f"{last} is missing"
 
 
 _RIGHT = {

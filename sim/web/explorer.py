@@ -15,7 +15,7 @@ from xc40io.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
 from xc40io.web.published import Point
 from xc40io.web.results import Film, Results
 from xc40io.web.runs import SIMULATED, Outcome, Run, Runs
-from xc40io.web.settings import Settings
+from xc40io.web.settings import FIRST
 from xc40io.web.sharing import Address, Sharing
 from xc40io.web.tours import TourGuide, tours
 from xc40io.web.translation import State, state_of
@@ -44,6 +44,7 @@ class Explorer:
         self._guide = TourGuide(self._on_step, lambda: self._bar.choose(""))
         self._results = Results(points)
         self._film = Film(runs)
+        self._to_play = state.film if not wrong else ""  # whose animation the link asks for
         self._sharing = Sharing()
         self._sharing.show(state)
         self._wrong = html(paragraph(wrong, "alert"), visible=bool(wrong))
@@ -85,8 +86,9 @@ class Explorer:
             side: self._makes.start(settings, SIMULATED) for side, settings in state.sides.items()
         }
         self._told = False
-        self._results.mark_stale(False)
+        self._results.wait()
         self._address.show(state._replace(run=True))
+        self._address.go_to_results()
         self._look()
         if self._watch is None:
             self._watch = pn.state.add_periodic_callback(self._look, period=_EVERY)
@@ -123,6 +125,9 @@ class Explorer:
             self._guide.tell(outcomes.get("A"), outcomes.get("B"))
             made = {side: run.settings for side, run in self._runs.items() if run.outcome}
             self._film.offer(made)
+            if self._to_play in made:
+                self._film.begin(self._to_play)
+            self._to_play = ""
 
     def _on_change(self) -> None:
         self._touched = time.monotonic()
@@ -137,6 +142,8 @@ class Explorer:
         self._guide.take(name)
 
     def _on_step(self, state: State) -> None:
+        self._results.clear()
+        self._film.offer({})
         self._sides.show(state)
         self._sharing.show(state)
         self._bar.allow(self._sides.valid)
@@ -146,9 +153,9 @@ class Explorer:
 def _opened(query: str) -> tuple[State, str]:
     """Return what a link describes, and what is wrong with it."""
     try:
-        return state_of(query), ""
+        return state_of(query) if query else State(FIRST), ""
     except InputError as error:
-        return State(Settings()), str(error)
+        return State(FIRST), str(error)
 
 
 _UNSEEN = "label { position: absolute; left: -100rem; }"  # there for screen readers

@@ -35,9 +35,8 @@ _NODES = 2.0
 
 _MOST = 3
 
-_MOST_DIFFERENCES, _MOST_TOLD = 4, 6
-"""In how many settings a run may differ from what was published to be held against it, and for it
-to be told of as the nearest."""
+_MOST_DIFFERENCES = 4
+"""In how many settings a run may differ from what was published to be held against it."""
 
 
 def comparable(points: Iterable[Point], settings: Settings, access: str) -> list[Comparable]:
@@ -67,8 +66,7 @@ def nearest(points: Iterable[Point], settings: Settings, access: str) -> Compara
     if not found:
         return None
     point = min(found, key=lambda point: _far(settings, point.settings))
-    differs = differences(settings, point.settings)
-    return Comparable(point, differs) if len(differs) <= _MOST_TOLD else None
+    return Comparable(point, differences(settings, point.settings))
 
 
 def differences(mine: Settings, others: Settings) -> list[Difference]:

@@ -20,6 +20,7 @@ _HEAT = (
     "Colour: share of the time in which the disk array was busy, in %; white is idle. OSTs that "
     "had nothing to do are left out."
 )
+_BEFORE, _NOW = {"opacity": "0.35"}, {"opacity": "1"}
 _WELCOME = """
 <h2>What would this job do?</h2>
 <p>Set the controls and press <b>Run</b>, or take a <b>guided tour</b> above. A run of this size
@@ -43,6 +44,16 @@ class Results:
         """Say whether the controls have moved on since the runs were made."""
         self._stale.visible = stale
 
+    def wait(self) -> None:
+        """Show what there is as that of before, until the runs that have begun have ended."""
+        self.mark_stale(False)
+        self._content.styles = _BEFORE
+
+    def clear(self) -> None:
+        """Show nothing until the runs have ended: what there was belongs to another question."""
+        self.mark_stale(False)
+        self._content[:] = []
+
     def show(self, runs: Mapping[str, Run[Outcome]]) -> None:
         """Show the results of runs that have ended."""
         outcomes = {side: run.outcome for side, run in runs.items() if run.outcome is not None}
@@ -56,6 +67,7 @@ class Results:
         parts: list[Any] = [shown([texts.failures(errors)])] if errors else []
         parts += self._parts(outcomes, settings) if outcomes else []
         self._content[:] = parts or [html(_WELCOME)]
+        self._content.styles = _NOW
 
     def _parts(
         self, outcomes: Mapping[str, Outcome], settings: Mapping[str, Settings]
@@ -134,6 +146,13 @@ def _beside(*parts: tuple[str, Any, str]) -> pn.FlexBox:
     return pn.FlexBox(*boxes, gap="0 28px", align_items="flex-start", margin=0)
 
 
+_NOTES = """<details><summary>For whoever speaks to it</summary><ul>
+<li>Before it plays: who writes which bytes, and on which OST do they lie? Let the class guess.</li>
+<li>Pause (space), and go from event to event (right arrow): the line below the slider says what
+happens. Follow one RPC: request, bulk, router, OSS, disk, reply.</li>
+<li>Point at a mark that stands beside a place: it waits for it. Where do most of them stand?</li>
+<li>At a pink diamond stop: who asked whom for the lock, and what has to be written back first?</li>
+<li>Then B, or another number of stripes: which of these waits are gone?</li></ul></details>"""
 _EVERY = 250  # milliseconds between two looks at the run
 _HIGH = 860  # pixels
 
@@ -184,10 +203,11 @@ class Film:
 
     def _button(self, side: str) -> Any:
         button = pn.widgets.Button(label="Animate it", stylesheets=[WIDGET_CSS], margin=(2, 0))
-        button.on_click(lambda _event: self._begin(side))
+        button.on_click(lambda _event: self.begin(side))
         return button
 
-    def _begin(self, side: str) -> None:
+    def begin(self, side: str) -> None:
+        """Have the run of a side animated, and show that."""
         self.stop()
         tell(self._wrong, "")
         self._run = self._runs.start(self._settings[side], ANIMATED)
@@ -216,6 +236,7 @@ def _framed(animation: Animation) -> str:
     """Return an animation in a frame that can do nothing but play it."""
     return (
         f'<p class="soft">{escape(animation.setup)}</p>'
-        f'<iframe title="Animation of the run" sandbox="allow-scripts" height="{_HIGH}" '
-        f'srcdoc="{escape(animation.html)}"></iframe>'
+        '<iframe title="Animation of the run" sandbox="allow-scripts" allow="fullscreen" '
+        f'height="{_HIGH}" '
+        f'srcdoc="{escape(animation.html)}"></iframe>{_NOTES}'
     )

@@ -140,6 +140,10 @@ class Settings(BaseModel):
                 yield Difference(name, noun, _word(name, mine), _word(name, others))
 
 
+FIRST = Settings(nodes=256, work="write", api="MPIIO")
+"""With what a page opens: a run that was measured on Theta, so that a diamond stands beside it."""
+
+
 class Difference(NamedTuple):
     """A field in which two settings differ, with the values of both in words."""
 

@@ -41,7 +41,7 @@ class Sharing:
     def _button(self, name: str, label: str) -> pn.widgets.Button:
         button = pn.widgets.Button(label=label, stylesheets=[WIDGET_CSS], margin=(2, 0))
         text = self._texts[name]
-        button.js_on_click(args={"what": text, "link": name == "link"}, code=_COPY)
+        button.js_on_click(args={"what": text, "link": name in _LINKS}, code=_COPY)
         return button
 
     def show(self, state: State) -> None:
@@ -55,13 +55,21 @@ class Sharing:
             (f"# {side}\n" if several else "") + python_of(one) for side, one in sides.items()
         )
         self._texts["link"].value = f"?{query_of(state._replace(run=True))}"
+        film = state._replace(run=True, film="A")
+        self._texts["film"].value = f"?{query_of(film)}"
         self._texts["command"].value = commands
         self._texts["python"].value = programs
         python = Fold("As Python", [Listing("Program", programs, typed=True)])
         self._shown.object = fragment([Listing("Command", commands, typed=True), python])
 
 
-_NAMES = {"link": "Copy link", "command": "Copy as command", "python": "Copy as Python"}
+_LINKS = ("link", "film")
+_NAMES = {
+    "link": "Copy link",
+    "film": "Copy link to the animation",
+    "command": "Copy as command",
+    "python": "Copy as Python",
+}
 
 
 _GO = """
@@ -71,17 +79,33 @@ else location = './rested' + location.search;
 _AWAY = "away"
 
 
+_TO_RESULTS = """
+const settings = document.getElementById('settings'), results = document.getElementById('results');
+const narrow = matchMedia('(max-width: 60rem)').matches;
+if (narrow) settings.open = false;
+if (narrow || results.getBoundingClientRect().top < 0) settings.scrollIntoView();
+"""
+"""Where there is one column the settings fold away: results would lie below them, out of sight."""
+
+
 class Address:
-    """What the browser shows as the address of the page."""
+    """What the browser shows as the address of the page, and the part of the page that it shows."""
 
     def __init__(self) -> None:
-        self.view = pn.widgets.TextInput(visible=False)
-        self.view.jscallback(value=_GO)
+        self._shown = pn.widgets.TextInput(visible=False)
+        self._shown.jscallback(value=_GO)
+        self._runs = pn.widgets.IntInput(value=0, visible=False)
+        self._runs.jscallback(value=_TO_RESULTS)
+        self.view = pn.Row(self._shown, self._runs, margin=0)
 
     def show(self, state: State) -> None:
         """Have it be the link of a state."""
-        self.view.value = f"?{query_of(state)}"
+        self._shown.value = f"?{query_of(state)}"
+
+    def go_to_results(self) -> None:
+        """Have the browser show the part in which results will be."""
+        self._runs.value = (self._runs.value or 0) + 1
 
     def close(self) -> None:
         """Go to the page that says that this one was closed; its link is kept there."""
-        self.view.value = _AWAY
+        self._shown.value = _AWAY

@@ -19,8 +19,8 @@ from xc40io.web.settings import Settings, bytes_of
 from xc40io.workloads.ior.options import IorTest, parse_arguments
 
 _B = "b."
-_COMPARE, _RUN = "compare", "run"
-_ASIDE = frozenset({_COMPARE, _RUN})
+_COMPARE, _RUN, _FILM = "compare", "run", "film"
+_ASIDE = frozenset({_COMPARE, _RUN, _FILM})
 _MOST = 4096  # letters of a link
 
 
@@ -181,6 +181,7 @@ class State(NamedTuple):
     a: Settings
     b: Settings | None = None
     run: bool = False  # whether it is run when the page opens
+    film: str = ""  # the side whose animation is shown after that; empty: none
 
     @property
     def sides(self) -> dict[str, Settings]:
@@ -196,6 +197,10 @@ def query_of(state: State) -> str:
         pairs |= _changed(state.b, state.a, _B)
     if state.run:
         pairs[_RUN] = "1"
+    if state.film:
+        pairs[_FILM] = state.film
+    # Without a query a page opens with another setting: that of a published run.
+    pairs = pairs or {"nodes": str(state.a.nodes)}
     return urlencode(pairs, safe=":=*,")
 
 
@@ -228,7 +233,12 @@ def state_of(query: str) -> State:
     if _COMPARE in pairs:
         own = {name.removeprefix(_B): text for name, text in pairs.items() if name.startswith(_B)}
         b = checked(a.model_dump() | own)
-    return State(a, b, _RUN in pairs)
+    film = pairs.get(_FILM, "")
+    state = State(a, b, _RUN in pairs or bool(film), film)
+    if film and film not in state.sides:
+        sides = " or ".join(f"film={side}" for side in state.sides)
+        raise InputError(f"the link says film={film!r}; right would be {sides}")
+    return state
 
 
 def checked(fields: Mapping[str, Any]) -> Settings:

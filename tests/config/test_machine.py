@@ -185,7 +185,7 @@ def test_firmness_is_one_of_the_words(document: dict[str, Any]) -> None:
             "mesh",
             "my.yaml: network.kind = 'mesh': should be 'dragonfly' or 'torus'",
         ),
-        ("network.kind", "torus", "my.yaml: network.x is missing"),
+        ("network.kind", "torus", "my.yaml: network.x, network.y, "),
         ("network.groups", 0, "my.yaml: network.groups = 0: should be greater than 0"),
         ("network.routing_bias", float("inf"), "routing_bias = inf"),
         ("lnet.routers", 40, "14 x 2"),

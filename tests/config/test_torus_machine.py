@@ -51,7 +51,7 @@ def test_neighbours_are_as_fast_as_gemini_links_are(titan: Machine) -> None:
         ("network.y", 15, "y = 15 is not a multiple of routers_per_blade = 2"),
         ("network.z", 20, "z = 20 is not a multiple of slots = 8"),
         ("network.x", 0, "network.x = 0: should be greater than 0"),
-        ("network.kind", "dragonfly", "network.groups is missing"),
+        ("network.kind", "dragonfly", "network.groups, network.chassis, "),
         ("nodes.count", 18689, "9600 routers without 128 service blades have room for 18688"),
         ("nodes.service_nodes_per_blade", 5, "more than 2 x network.nodes_per_router = 2 x 2"),
     ],

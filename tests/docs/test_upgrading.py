@@ -35,6 +35,6 @@ def test_what_is_needed_now_is_and_what_was_before_is_not():
     before = set().union(*(fields(old) for old, _ in rows))
     now = set().union(*(fields(new) for _, new in rows))
     assert len(now) > 15
-    assert len(before) == 5
+    assert len(before) == 6
     assert now <= needed()
     assert not before & needed()

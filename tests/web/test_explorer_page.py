@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PATIENCE = 60_000  # milliseconds: two cores may be shared by many
-LAPTOP, TABLET = {"width": 1280, "height": 800}, {"width": 820, "height": 1180}
+LAPTOP = {"width": 1280, "height": 800}
+SIZES = [
+    LAPTOP,
+    *({"width": wide, "height": high} for wide, high in ((1024, 768), (768, 1024), (420, 900))),
+]
 SMALL = "?nodes=2&ppn=2&block=2m&transfer=1m&stripe_count=4"
 HEAVY = "?nodes=8&ppn=8&block=32g&transfer=16m"
 """A run of a minute, did one let it."""
@@ -77,28 +81,97 @@ def test_a_run_its_link_and_its_animation(page: Page):
     assert frame.get_by_role("slider").first.input_value() != before
     assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
 
-    page.goto(page.url)  # the link makes the run by itself
+    frame.get_by_role("button", name="Full screen").click()
+    full = "document.fullscreenElement !== null"
+    page.wait_for_function(full)
+    frame.get_by_role("button", name="Full screen").press("f")
+    page.wait_for_function(f"!({full})")
+
+    page.goto(f"{page.url}&film=A")  # the link makes the run by itself, and plays it
     page.get_by_text("What bound it").wait_for()
     assert page.locator(".value").all_inner_texts() == told
+    page.frame_locator("iframe").get_by_role("button", name="Pause").wait_for()
+    page.get_by_text("For whoever speaks to it").wait_for()
 
 
 def test_a_tour_compares_two_settings(page: Page):
     opened(page)
     page.get_by_label("Guided tour").select_option(label="Two writers, one stripe")
-    page.get_by_text("times as fast. In A").wait_for()
+    page.get_by_text("times the bandwidth of A, with twice the nodes").wait_for()
     page.get_by_text("B beside A").wait_for()
+    button(page, "Next step").click()
+    page.get_by_text("step 2 of 4").wait_for()
+    page.get_by_text("times as fast. In A").wait_for()
     page.get_by_text("B differs from A: pattern segmented (A: strided)").wait_for()
     assert page.get_by_text("How busy each OST was, B").count() == 1
     button(page, "Next step").click()
-    page.get_by_text("step 2 of 3").wait_for()
     page.get_by_text("The locks are gone").wait_for()
     assert "b.stripe_count=2" in page.url
     button(page, "Leave the tour").click()
-    page.get_by_text("step 2 of 3").wait_for(state="hidden")
-    for size in (TABLET, {"width": 420, "height": 900}):
+    page.get_by_text("step 3 of 4").wait_for(state="hidden")
+    for size in SIZES:
         page.set_viewport_size(size)
         page.wait_for_timeout(300)
         assert overflowing(page) <= 0
+
+
+@pytest.mark.parametrize(
+    "size",
+    [LAPTOP, *(pytest.param(size, marks=pytest.mark.slow) for size in SIZES[1:-1]), SIZES[-1]],
+    ids=lambda size: f"{size['width']}x{size['height']}",
+)
+def test_results_are_in_sight_after_a_run_and_at_each_step(page: Page, size):
+    page.set_viewport_size(size)
+    opened(page, SMALL)
+    run(page)
+    assert in_sight(page, page.locator(".value").first)
+    opened(page)
+    page.get_by_label("Guided tour").select_option(label="Two writers, one stripe")
+    for step in (1, 2):
+        page.get_by_text(f"step {step} of 4").wait_for()
+        page.get_by_text("The runs are under way").wait_for(state="hidden")
+        page.get_by_text("B beside A").wait_for()
+        assert in_sight(page, page.get_by_text(f"step {step} of 4"))
+        assert in_sight(page, page.locator(".value").first)
+        button(page, "Next step").click()
+
+
+def in_sight(page: Page, what) -> bool:
+    """Tell whether the top of something is within the window, once the page stands still."""
+    page.wait_for_timeout(900)
+    box = what.bounding_box()
+    return 0 <= box["y"] < page.viewport_size["height"]
+
+
+def test_where_there_is_one_column_settings_fold_away_and_come_back(page: Page):
+    page.set_viewport_size(SIZES[-1])
+    opened(page, SMALL)
+    nodes = page.get_by_label("Nodes", exact=True)
+    assert nodes.is_visible()
+    run(page)
+    assert not nodes.is_visible()
+    page.get_by_text("Settings", exact=True).click()
+    assert nodes.is_visible()
+    run(page)
+    page.set_viewport_size(LAPTOP)
+    nodes.wait_for()
+
+
+def test_a_run_that_is_made_again_greys_what_was_there(page: Page):
+    opened(page, "?nodes=8&ppn=8&block=2m&transfer=1m&stripe_count=4")
+    run(page)
+    shade = """e => { let seen = 1; while (e) {
+      if (e instanceof Element) seen *= getComputedStyle(e).opacity; e = e.parentNode || e.host; }
+      return seen; }"""
+    assert page.locator(".value").first.evaluate(shade) == 1
+    page.get_by_label("Bytes of a rank").fill("32g")
+    page.get_by_label("Bytes of a rank").press("Tab")
+    button(page, "Run").click()
+    page.get_by_text("GB moved").wait_for()
+    assert page.locator(".value").first.evaluate(shade) < 0.5
+    button(page, "Cancel").click()
+    page.get_by_text("cancelled").wait_for()
+    page.get_by_text("What would this job do?").wait_for()
 
 
 def test_a_run_can_be_cancelled_and_its_process_ends(page: Page, explorer: Served):

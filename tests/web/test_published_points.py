@@ -5,9 +5,9 @@ from __future__ import annotations
 from xc40io.validation.claim import load_claims
 from xc40io.validation.published import published_points
 from xc40io.web.published import comparable, nearest
-from xc40io.web.settings import Settings
+from xc40io.web.settings import FIRST
 
-CHART = Settings(api="MPIIO", nodes=256)  # B02, as the page opens but for these two
+CHART = FIRST  # B02, with which the page opens
 
 
 def test_the_chart_of_theta_is_held_against_its_own_setting():

@@ -68,16 +68,22 @@ def any_settings(draw: st.DrawFn) -> Settings:
 
 
 @settings(max_examples=25)
-@given(any_settings(), st.one_of(st.none(), any_settings()), st.booleans())
-def test_a_link_reproduces_the_state(a: Settings, b: Settings | None, run_it: bool):
-    state = State(a, b, run_it)
+@given(any_settings(), st.one_of(st.none(), any_settings()), st.booleans(), st.booleans())
+def test_a_link_reproduces_the_state(a: Settings, b: Settings | None, run_it: bool, film: bool):
+    played = "" if not film else "A" if b is None else "B"
+    state = State(a, b, run_it or film, played)
     assert state_of(f"?{query_of(state)}") == state
 
 
-def test_the_link_of_defaults_is_empty_and_says_only_what_differs():
-    assert query_of(State(Settings())) == ""
+def test_a_link_says_only_what_differs_and_is_never_empty():
+    assert query_of(State(Settings())) == "nodes=16"  # without any a page opens with another
     a, b = Settings(nodes=4), Settings(nodes=4, fsync=False)
     assert query_of(State(a, b)) == "nodes=4&compare=1&b.fsync=false"
+
+
+def test_a_link_names_a_side_whose_animation_there_can_be():
+    with pytest.raises(InputError, match="film='B'; right would be film=A"):
+        state_of("?film=B")
 
 
 @settings(max_examples=25)

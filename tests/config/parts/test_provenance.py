@@ -83,7 +83,9 @@ def test_a_machine_may_be_like_one_that_is_like_another(tmp_path: Path, theta: M
 
 def test_a_value_is_taken_as_a_whole(tmp_path: Path) -> None:
     path = written(tmp_path, "mine", like="theta", lustre={"osts": {"value": 28}})
-    assert refusal(load_machine, path).endswith("mine.yaml: lustre.osts: source is missing")
+    assert refusal(load_machine, path).endswith(
+        "mine.yaml: lustre.osts: source and firm are missing"
+    )
 
 
 @pytest.mark.parametrize("name", ["title", "description", "name"])

@@ -762,6 +762,7 @@
       ArrowRight: typed ? null : () => step(1),
       "+": () => setSpeed(1),
       "-": () => setSpeed(-1),
+      f: document.fullscreenEnabled ? fill : null,
     };
     if (!acts[key]) return;
     event.preventDefault();
@@ -815,10 +816,17 @@
       ["called back: write-back", bar(BACK, 12)], ["cancelled: commit at the OST", bar(COMMIT, 6)]]);
   }
 
+  function fill() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else document.documentElement.requestFullscreen();
+  }
+
   function listen() {
     byId("play").addEventListener("click", () => play(!state.playing));
     byId("back").addEventListener("click", () => step(-1));
     byId("step").addEventListener("click", () => step(1));
+    byId("full").hidden = !document.fullscreenEnabled;
+    byId("full").addEventListener("click", fill);
     byId("speed").addEventListener("change", () => setSpeed(0));
     byId("even").addEventListener("change", (event) => { state.even = event.target.checked; sayPace(); });
     byId("slider").addEventListener("input", (event) => goTo(BEGIN + (SPAN * event.target.value) / 10000));
