@@ -1,5 +1,5 @@
 # make run | validate | score-quick | test | slow | lint | site | coverage | bench | soak | fuzz | mutations |
-# truth | docs-outputs | licences | package | notebooks: each first makes the environment in .venv, once.
+# truth | docs-outputs | docs-slow | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -10,7 +10,7 @@ READY  := $(VENV)/.ready
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
-        house soak fuzz mutations truth docs-outputs licences package notebooks clean
+        house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
 run: $(READY)
 	$(BIN)/xc40io run theta-headline
@@ -115,6 +115,10 @@ docs-outputs: $(READY)
 # Source distribution and wheel in dist/, installed in a clean environment and run from elsewhere.
 package: $(READY)
 	$(BIN)/python tools/package_check.py
+
+# What the documents show and takes minutes: run, compared, written anew with the day. Half an hour.
+docs-slow: $(READY)
+	$(BIN)/python tools/docs_outputs.py --slow
 
 # docs/licences.md: what the installed libraries say of their licences.
 licences: $(READY)

@@ -11,7 +11,6 @@ import sys
 from configparser import ConfigParser
 from pathlib import Path
 
-from click import Context
 from pygments.lexers.shell import BashSessionLexer
 from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
@@ -32,8 +31,8 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_click",
     "sphinx_design",
+    "command_pages",
     "model_fields",
     "option_tables",
 ]
@@ -44,7 +43,6 @@ include_patterns = [
     "notebooks/*.ipynb",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "validation/claims/CHANGES.md",
 ]
 exclude_patterns = [
     ".*", "**/.*", "build", "**/__pycache__", "docs/conf.py", "docs/extensions", "docs/static",
@@ -69,6 +67,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"{project} {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_use_index = False  # of what Python has: the reference of Python has it all on one page
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["templates"]
 html_copy_source = False
@@ -103,13 +102,19 @@ def setup(app: Sphinx) -> None:
     """Join Sphinx: how blocks are coloured, options read, and new pages listed."""
     app.add_lexer("console", Console)
     app.add_lexer("csv", TextLexer)
-    app.connect("sphinx-click-process-options", _as_it_is)
     app.connect("source-read", _list_new_pages)
+    app.connect("source-read", _tell_days)
 
 
-def _as_it_is(_app: Sphinx, _context: Context, lines: list[str]) -> None:
-    """Let a star in the words of an option begin no emphasis."""
-    lines[:] = [line.replace("*", "\\*") for line in lines]
+def _tell_days(_app: Sphinx, _page: str, source: list[str]) -> None:
+    """Say below an example that takes long on which day it printed what it shows."""
+    source[0] = _RUN.sub(r"\g<0>\n*It \g<takes>; run on \g<day>.*\n", source[0])
+
+
+_RUN = re.compile(
+    r"^```console not run: (?P<takes>takes .*?); run (?P<day>\S+)\n.*?^```\n",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def _list_new_pages(_app: Sphinx, page: str, source: list[str]) -> None:

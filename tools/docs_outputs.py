@@ -2,6 +2,7 @@
 
     python tools/docs_outputs.py                 # or `make docs-outputs`: all documents
     python tools/docs_outputs.py docs/jobs.md    # only this one
+    python tools/docs_outputs.py --slow          # or `make docs-slow`: what takes minutes
 
 Writes nothing but lines that show output, where figures have changed. What looks otherwise than
 before is told and left as it is: the text around it wants to be read again, too.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sys
+from datetime import date
 from pathlib import Path
 
 from documents import Example, documents, examples
@@ -18,6 +20,8 @@ from example_runs import run
 from shown_lines import first_unlike, renewed
 
 from xc40io.topology.text import format_count
+
+_SLOW = "--slow"
 
 
 class ExampleError(Exception):
@@ -60,15 +64,22 @@ def mended(example: Example) -> dict[int, str]:
     return lines
 
 
-def renew(document: Path) -> tuple[int, list[str]]:
-    """Write a document anew; return how many lines have changed, and what must be done by hand."""
+def renew(document: Path, *, slow: bool = False) -> tuple[int, list[str]]:
+    """Write a document anew; return how many lines have changed, and what must be done by hand.
+
+    ``slow``: only the examples that take long, each with the day on which it printed what it shows.
+    """
     lines: dict[int, str] = {}
     problems = []
-    for example in examples(document):
+    for example in examples(document, slow=slow):
         try:
             lines |= mended(example)
         except ExampleError as problem:
             problems.append(str(problem))
+            continue
+        if slow:
+            fence = example.fence
+            lines[fence.line] = f"{fence.words.partition('; run ')[0]}; run {date.today()}"
     if lines:
         text = document.read_text(encoding="utf-8").splitlines(keepends=True)
         for number, line in lines.items():
@@ -81,9 +92,10 @@ def renew(document: Path) -> tuple[int, list[str]]:
 
 def main(names: list[str]) -> int:
     """Write documents anew and say what has changed; return 1 if something is left to do."""
-    status = 0
-    for document in [Path(name).resolve() for name in names] or documents():
-        changed, problems = renew(document)
+    status, slow = 0, _SLOW in names
+    chosen = [Path(name).resolve() for name in names if name != _SLOW]
+    for document in chosen or documents():
+        changed, problems = renew(document, slow=slow)
         told = f"{format_count(changed, 'line')} written anew" if changed else "as printed"
         print(f"{document.name}: {told}{', but for what is told below' if problems else ''}")
         for problem in problems:

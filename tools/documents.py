@@ -9,6 +9,8 @@ A fenced block is told by the words behind its first fence; the first is its lan
 * ``yaml mine.yaml``: a file, which lies under that name in the folder of every command and program
   of the document that names it.
 * ``console not run: REASON``, and ``python`` likewise: shown, and not run.
+* ``console not run: takes a minute; run 2026-11-28``: too long for the tests; ``make docs-slow``
+  runs it, and says when.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 GAP = "..."
 
 _FENCE = re.compile(r"^```(\w*) *(.*)$")
+_SLOW = re.compile(r"not run: takes (?:half )?(?:a )?minutes?(?:; run \d{4}-\d\d-\d\d)?")
 _FILE_NAME = re.compile(r"[\w./-]+\.\w+")
 
 
@@ -39,6 +42,11 @@ class Block:
     def runs(self) -> bool:
         """Whether it is something to run."""
         return self.language in ("console", "python") and not self.words.startswith("not run: ")
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is something to run now and then."""
+        return self.language == "console" and _SLOW.fullmatch(self.words) is not None
 
 
 @dataclass(frozen=True)
@@ -66,6 +74,14 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Fence:
+    """The line that opens a block, counted from 1, and its words."""
+
+    line: int
+    words: str
+
+
+@dataclass(frozen=True)
 class Example:
     """A block of a document that runs, step by step, and the paragraph right below it."""
 
@@ -73,6 +89,7 @@ class Example:
     task: Task
     steps: tuple[Step, ...]
     below: str
+    fence: Fence
 
     def place(self, line: int) -> str:
         """Name a line of the document for a message."""
@@ -101,8 +118,8 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def examples(document: Path) -> list[Example]:
-    """Return what a document has to run, in its order."""
+def examples(document: Path, *, slow: bool = False) -> list[Example]:
+    """Return what a document has to run, in its order; ``slow``: only what takes long."""
     text = document.read_text(encoding="utf-8")
     found = blocks(text)
     files = {
@@ -112,12 +129,14 @@ def examples(document: Path) -> list[Example]:
     }
     told = []
     for block, following in zip(found, [*found, None][1:], strict=True):
-        steps = tuple(_steps(block, following)) if block.runs else ()
+        chosen = block.is_slow if slow else block.runs
+        steps = tuple(_steps(block, following)) if chosen else ()
         if steps:
             codes = tuple(step.code for step in steps)
             named = tuple(item for item in files.items() if any(item[0] in code for code in codes))
             task = Task(block.language, codes, named)
-            told.append(Example(document, task, steps, _below(text, block)))
+            fence = Fence(block.first - 1, f"```{block.language} {block.words}".rstrip())
+            told.append(Example(document, task, steps, _below(text, block), fence))
     return told
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from xc40io.archive.whole_files import make_folder, write_whole
+from xc40io.cli.options import Whole
 from xc40io.config.errors import FailureError, InputError, nearest
 from xc40io.config.files import folder_of
 
@@ -20,6 +21,7 @@ Open the lessons in JupyterLab: notebooks of 15 to 30 minutes, each with a quest
   xc40io lessons               the first one
   xc40io lessons 3             extent locks
   xc40io lessons --copy        only put them into the folder
+  xc40io lessons --address 0.0.0.0   for browsers on other machines, as from a container
 
 They are copied into a folder first, where you may change them. A lesson that lies there already
 stays as it is: what you have written is kept.
@@ -34,7 +36,18 @@ _SHARED = ("lesson.py", "README.md")
     "--to", "folder", default="xc40io-lessons", show_default=True, metavar="DIR", help="Where to."
 )
 @click.option("--copy", "only_copy", is_flag=True, help="Copy them, and open none.")
-def lessons(lesson: str, folder: str, *, only_copy: bool) -> None:
+@click.option(
+    "--address",
+    metavar="ADDRESS",
+    help="Where JupyterLab listens, and no browser is opened: it prints its link, with a token. "
+    "0.0.0.0: on all networks.  [default: this machine alone]",
+)
+@click.option(
+    "--port", type=Whole(most=65535), help="Its port.  [default: 8888 or the next free one]"
+)
+def lessons(
+    lesson: str, folder: str, *, only_copy: bool, address: str | None, port: int | None
+) -> None:
     """Copy the lessons, and open one."""
     there = _notebooks()
     asked = _named(lesson, there)
@@ -52,6 +65,11 @@ def lessons(lesson: str, folder: str, *, only_copy: bool) -> None:
             f"notebooks lie in {folder}"
         )
     command = [sys.executable, "-m", "jupyterlab", str(Path(folder, asked.name))]
+    if address is not None:
+        link = f"--LabApp.default_url=/lab/tree/{asked.name}"
+        command += [f"--ServerApp.ip={address}", "--no-browser", link]
+    if port is not None:
+        command += [f"--ServerApp.port={port}"]
     ended = subprocess.run(command, check=False).returncode
     if ended:
         raise FailureError(f"JupyterLab ended with status {ended}")

@@ -41,16 +41,24 @@ def test_what_a_lesson_shares_with_others_is_found_from_there(xc40io) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "opened"),
+    ("asked", "opened", "served"),
     [
-        ((), "lesson_1_one_rpc"),
-        (("3",), "lesson_3_extent_locks"),
-        (("theta_curves",), "theta_curves"),
-        (("lesson_2_striping.ipynb",), "lesson_2_striping"),
+        ((), "lesson_1_one_rpc", []),
+        (("3",), "lesson_3_extent_locks", []),
+        (("theta_curves",), "theta_curves", []),
+        (("lesson_2_striping.ipynb",), "lesson_2_striping", []),
+        (
+            ("--address", "0.0.0.0", "--port", "8899"),
+            "lesson_1_one_rpc",
+            [
+                *("--ServerApp.ip=0.0.0.0", "--no-browser"),
+                *("--LabApp.default_url=/lab/tree/lesson_1_one_rpc.ipynb", "--ServerApp.port=8899"),
+            ],
+        ),
     ],
 )
 def test_the_lesson_that_is_asked_for_is_opened(
-    xc40io, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...], opened: str
+    xc40io, monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...], opened: str, served: list[str]
 ) -> None:
     started: list[list[str]] = []
 
@@ -64,9 +72,9 @@ def test_the_lesson_that_is_asked_for_is_opened(
     found = xc40io("lessons", *asked)
     assert found.exit_code == 0, found.output
     assert [command[1:] for command in started] == [
-        ["-m", "jupyterlab", f"xc40io-lessons/{opened}.ipynb"]
+        ["-m", "jupyterlab", f"xc40io-lessons/{opened}.ipynb", *served]
     ]
-    assert Path(started[0][-1]).exists()
+    assert Path(started[0][3]).exists()
 
 
 def test_without_jupyterlab_a_sentence_says_what_to_install(

@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 import pytest
 from check_imports import PACKAGES, Imports
+from command_pages import COMMENT as PAGE
+from command_pages import _page, commands, in_common
 from documents import ROOT, documents
 from model_fields import COMMENT, fields, fields_of, models, shown, takes
 from option_tables import COMMENT as OPTIONS
@@ -41,6 +43,40 @@ def test_every_field_is_described(table: re.Match[str]) -> None:
     for one in shown(model, but):
         names = set(fields_of(one)) - (set(but) if one is model else set())
         assert names <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_every_command_has_a_page_with_its_own_options_and_what_is_common_stands_once() -> None:
+    pages = {path.stem: path.read_text() for path in (REFERENCE / "commands").glob("*.md")}
+    assert pages.keys() == commands().keys()
+    common = {typed for typed, _ in in_common()}
+    assert any(typed.startswith("--stripe-count ") for typed in common)
+    for name, group in commands().items():
+        assert PAGE.findall(pages[name]) == [f"xc40io {name}"]
+        told = _page(PAGE.search(pages[name]))
+        for one in group:
+            for option in one.options:
+                typed, _ = option.get_help_record(one.context)
+                assert (f"`{typed}`" in told) or typed in common, (one.name, typed)
+    assert "`--stripe-count" not in _page(PAGE.search(pages["ior"]))
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("sacct", "streams.md"),
+        ("uncertainty", "how-far-to-trust-it.md"),
+        ("citing", "inside.md"),
+        ("striping defaults", "striping.md"),
+        ("extent lock", "extent-locks.md"),
+        ("budget", "plan.md"),
+        ("sbatch", "job-scripts.md"),
+    ],
+)
+def test_a_search_finds_the_page(words: str, page: str) -> None:
+    """The site's search wants all words on a page: they are somewhere, and there."""
+    (path,) = [path for path in (ROOT / "docs").rglob(page) if path.parent.name != "commands"]
+    text = path.read_text(encoding="utf-8").lower()
+    assert all(re.search(rf"\b{word}", text) for word in words.split())
 
 
 def test_every_option_of_a_benchmark_is_listed() -> None:
