@@ -79,6 +79,7 @@ class Settings(BaseModel):
     work: Literal["write", "read", "both"] = "both"  # both: first write, then read
     api: Literal["POSIX", "MPIIO", "HDF5", "NCMPI"] = "POSIX"
     collective: bool = False
+    ior3: bool = False  # IOR 3 does not cut a file that it opens through MPI-IO; IOR 4 does
     files: Literal["shared", "own"] = "shared"
     # The calls of a rank: contiguous, interleaved with the other ranks' calls, or anywhere.
     pattern: Literal["segmented", "strided", "random"] = "segmented"
@@ -140,7 +141,7 @@ class Settings(BaseModel):
                 yield Difference(name, noun, _word(name, mine), _word(name, others))
 
 
-FIRST = Settings(nodes=256, work="write", api="MPIIO")
+FIRST = Settings(nodes=256, work="write", api="MPIIO", ior3=True)
 """With what a page opens: a run that was measured on Theta, so that a diamond stands beside it."""
 
 
@@ -168,6 +169,7 @@ CONTROLS = {name: Control(*called) for name, called in CALLED.items()} | {
     "work": Control("Work", "work", {"write, then read": "both", "write": "write", "read": "read"}),
     "api": Control("API", "API"),
     "collective": Control("Collective calls (-c)", "collective calls"),
+    "ior3": Control("As IOR 3 opens files", "IOR 3's way to open files"),
     "files": Control("Files", "files", {"one, shared": "shared", "one a rank": "own"}),
     "pattern": Control("Pattern", "pattern"),
     "block": Control("Bytes of a rank", "bytes of a rank"),
@@ -209,7 +211,7 @@ GROUPS = (
     Group("Calls", ("work", "files", "pattern", "api", "block", "transfer")),
     Group("Stripes", ("stripe_count", "stripe_size"), lambda one: one.striped),
     Group("Client cache", ("fsync", "reorder", "direct")),
-    Group("MPI-IO", ("collective", *_HINTED), lambda one: one.hinted),
+    Group("MPI-IO", ("collective", "ior3", *_HINTED), lambda one: one.hinted),
     Group("More", ("seed", "rpcs_as_one")),
 )
 """All controls, in the order in which the page has them."""

@@ -27,6 +27,7 @@ _MOST = 4096  # letters of a link
 def ior_words(settings: Settings) -> list[str]:
     """Return the arguments of IOR that do what a setting says."""
     words = ["-a", settings.api]
+    words += ["-O", "iorVersion=3"] if settings.ior3 and settings.hinted else []
     words += ["-c"] if settings.collective and settings.hinted else []
     words += ["-F"] if settings.files == "own" else []
     words += ["-w"] if settings.work != "read" else []
@@ -153,6 +154,7 @@ def settings_of(scenario: Scenario) -> Settings | None:
             "work": work,
             "api": test.api,
             "collective": test.collective,
+            "ior3": test.api != "POSIX" and test.version == 3,
             "files": "own" if test.file_per_process else "shared",
             "pattern": "random" if test.random_offset else "strided" if strided else "segmented",
             "block": SHORT_SIZES.write(test.block_size * test.segments),

@@ -57,6 +57,7 @@ def any_settings(draw: st.DrawFn) -> Settings:
         "transfer": transfer,
         "stripe_count": draw(st.integers(-1, 56)),
         "stripe_size": draw(st.one_of(st.just(""), _SIZES)),
+        "ior3": draw(st.booleans()),
         "fsync": draw(st.booleans()),
         "reorder": draw(st.booleans()),
         "cb_nodes": draw(st.integers(0, 9)),
@@ -96,7 +97,7 @@ def test_a_setting_is_found_again_in_its_scenario(one: Settings):
     if not one.striped:
         same |= {"stripe_count": None, "stripe_size": None}
     if not one.hinted:
-        same["collective"] = None
+        same |= {"collective": None, "ior3": None}
     if one.pattern == "strided" and one.block == one.transfer:
         same["pattern"] = None  # one call is both
     differs = {difference.name for difference in one.differences(found)}

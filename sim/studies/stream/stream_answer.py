@@ -232,13 +232,13 @@ def _node_hours(draws: Draws) -> str:
     hours, longest = draws.node_hours, draws.longest
     if len(draws.results) == 1:
         return (
-            f"In I/O the nodes of all jobs were for {hours.middle:,.3g} node-hours; "
-            f"{100.0 * longest.middle:.0f} % of these are the longest job's."
+            f"All jobs together spent {hours.middle:,.3g} node-hours in I/O, "
+            f"{100.0 * longest.middle:.0f} % of them in one job."
         )
     return (
-        f"In I/O the nodes of all jobs were for {hours.middle:,.3g} node-hours (median of the "
-        f"draws; {hours.low:,.3g} to {hours.high:,.3g}); {100.0 * longest.low:.0f} to "
-        f"{100.0 * longest.high:.0f} % of these are the longest job's."
+        f"All jobs together spent {hours.middle:,.3g} node-hours in I/O (median of the draws; "
+        f"{hours.low:,.3g} to {hours.high:,.3g}), {100.0 * longest.low:.0f} to "
+        f"{100.0 * longest.high:.0f} % of them in one job."
     )
 
 
