@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+RUNS   := $(VENV)/.runs
 READY  := $(VENV)/.ready
 
 # Where the environment forbids it, too, Python keeps what it has compiled: the programs that tests
@@ -12,7 +13,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
         house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
-run: $(READY)
+# Installs what a run needs, and nothing else.
+run: $(RUNS)
 	$(BIN)/xc40io run theta-headline
 
 # Published measurements beside simulated ones: a few minutes, and seconds when nothing has changed.
@@ -130,10 +132,15 @@ notebooks: $(READY)
 
 ready: $(READY)
 
-$(READY): setup.cfg setup.py pyproject.toml constraints.txt
+$(RUNS): setup.cfg setup.py pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
 	$(BIN)/xc40io compile
+	touch $@
+
+# What tests, checks and documents need besides: once, with the first of them.
+$(READY): $(RUNS)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
 	touch $@
 
 clean:

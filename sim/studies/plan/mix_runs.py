@@ -248,7 +248,7 @@ def bound_words(bound: Bound) -> str:
     if bound.binds:
         return f"{bound.phase}: {bound.kind} {100 * bound.busy:.0f} %"
     if bound.share > _MOSTLY:
-        return f"{bound.phase}: no station, but waits for {bound.wait} {100 * bound.share:.0f} %"
+        return f"{bound.phase}: no station; mostly {bound.wait} ({100 * bound.share:.0f} %)"
     kind, busy = max(bound.kinds.items(), key=lambda item: item[1], default=(bound.kind, 0.0))
     return f"{bound.phase}: no station (busiest {kind} {100 * busy:.0f} %)"
 

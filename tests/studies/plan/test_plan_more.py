@@ -127,7 +127,7 @@ def test_a_sentence_with_a_number_lets_that_part_fail_and_says_what_jobs_wait_fo
     assert [point.number for point in curve.points] == [0, 1]
     (said,) = faults_words(found)
     assert said.startswith(f"{sentence}: ")
-    assert "no station, but waits for" in said
+    assert "no station; mostly " in said
     assert none.points[1].reason.endswith("right would be FGR group 0 to 13")
 
 
