@@ -73,7 +73,7 @@ def test_lists_and_objects_may_come_as_json():
             {"scenario": "machine: theta\nmachine: theta"},
             "scenario line 2: 'machine' is given twice",
         ),
-        ({"scenario": "machine: theta"}, "is missing"),
+        ({"scenario": "machine: theta"}, "are missing"),
         ({"scenario": "a: [" + "x" * 70_000}, "70,004 letters; right would be 65,536 at most"),
         ({"ior": "-w", "faults": ["OST 3 broken"]}, "faults: 'OST 3 broken'"),
         ({"ior": "-w -O summaryFile=out.txt"}, "no file is written"),

@@ -73,7 +73,7 @@ WRONG = {
     "ior --nodes 99999999999 -- -w": "'99999999999' is too large; right would be at most",
     "ior --rpcs-as-one 1000000000000 -- -w": "'--rpcs-as-one': '1000000000000' is too large",
     "ior --nodes 4 --io-threads 99999999999 -- -w": "right would be at most 2,147,483,647",
-    "ior --nodes 4 --set network.kind=torus -- -w": "changes to theta: network.x is missing",
+    "ior --nodes 4 --set network.kind=torus -- -w": "changes to theta: network.x, network.y, ",
     "ior --nodes 4 -- -w -x -b 4g -t 4g": "Linux moves at most 2147479552 bytes a call",
     "ior --nodes 4 -- -w -D 10 -b 4g -t 4g": "right would be shorter transfers",
     "ior --nodes 4 --set nodes.memory=9e30 -- -w": "is too large; right would be at most 4096 PiB",

@@ -53,7 +53,13 @@ def files(tmp_path: Path) -> dict[str, str]:
     return paths | {"LOG": str(log), "PAGE": str(tmp_path / "page.html")}
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+QUICK = ("ior", "run", "compare")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(one, marks=() if one in QUICK else pytest.mark.slow) for one in COMMANDS],
+)
 def test_every_command_that_runs_something_writes_a_page(xc40io, files, name):
     words = [files.get(word, word) for word in COMMANDS[name]]
     if "--html" not in words:

@@ -113,7 +113,7 @@ WRONG = {
     "{id: B02, fast: true, full: true}": "fast or full, not both",
     "{id: B02, sead: 3}": "did you mean seeds",
     "{id: B02, runs: {a: {base: nothing}}}": "base 'nothing' is none of none",
-    "{id: B02, runs: {a: {machine: theta}}}": "nodes is missing",
+    "{id: B02, runs: {a: {machine: theta}}}": "nodes, ",
     "{id: B02, runs: {a: 3}}": "run a = 3; right would be a mapping",
     "{id: B02, runs: {on: {}}}": "in quotes",
     "{id: B02, runs: 3}": "a mapping of names to scenarios",

@@ -232,7 +232,7 @@ def test_a_configuration_that_a_job_cannot_run_on_is_named(store: Path) -> None:
         ),
         ({"jobs": [{"name": "a", "scenario": "nowhere"}]}, "not one of the scenarios"),
         ({"jobs": [{"name": "a", "start": "1 s"}]}, "jobs.0: start"),
-        ({"jobs": [{"name": "a", "nodes": 1}]}, "jobs.0: ppn is missing"),
+        ({"jobs": [{"name": "a", "nodes": 1}]}, "jobs.0: ppn and workload are missing"),
         ({"jobs": [3]}, "jobs.0 = 3"),
     ],
 )

@@ -163,6 +163,7 @@ def test_flipped_bits_end_in_a_log_or_in_a_sentence(tmp_path, log_path, seed):
         assert (found.posix.rank < found.ranks).all()
 
 
+@pytest.mark.slow
 def test_a_log_cut_anywhere_warns_or_is_refused(tmp_path):
     content = file_per_process(tmp_path / "whole.darshan").read_bytes()
     path = tmp_path / "cut.darshan"
