@@ -59,6 +59,7 @@ def test_every_command_that_runs_something_draws(xc40io, tmp_path, words):
     assert {"bandwidth.png", "ranks.png"} <= set(drawn(folder))
 
 
+@pytest.mark.slow
 def test_a_kept_result_is_drawn_the_same_over_what_was_there(xc40io, tmp_path):
     kept, folders = tmp_path / "kept.xc40io", [tmp_path / "run", tmp_path / "shown"]
     folders[1].mkdir()
@@ -82,6 +83,7 @@ def test_several_jobs_have_a_picture_of_ranks_each(xc40io, tmp_path):
     assert {"ranks-a.png", "ranks-b.png", "bandwidth.png"} <= set(drawn(folder))
 
 
+@pytest.mark.slow
 def test_a_what_if_has_pictures_beside_those_of_the_replay(xc40io, tmp_path):
     log, folder = tmp_path / "own.darshan", tmp_path / "pictures"
     write_log(log, ranks=2, POSIX=[posix_writes(rank, 4, 2**20, FSYNCS=1) for rank in range(2)])

@@ -29,7 +29,7 @@ LESSONS = sorted(FOLDER.glob("lesson_*.ipynb"))
 PARTS = ("**Question.**", "## The words", "## Your prediction", "## Exercises", "## What to keep")
 _LINK = re.compile(r"\]\(([^)#]+)\)")
 
-QUICK = (1, 3)
+QUICK = (1,)
 """Lessons that every run of the tests runs anew; `make slow` runs the others."""
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])

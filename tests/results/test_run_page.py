@@ -145,6 +145,7 @@ def test_troubles_and_notes_stand_first(run: Result):
     assert ["A note."] in [list(part.points) for part in others]
 
 
+@pytest.mark.slow
 def test_the_same_run_gives_the_same_page_also_when_it_was_kept(
     run: Result, page: Answer, tmp_path: Path
 ):

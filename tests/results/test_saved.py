@@ -36,6 +36,7 @@ def known_after(code: str) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
 
 
+@pytest.mark.slow
 def test_a_reader_knows_every_class_that_is_kept():
     everything = (
         "import pkgutil, xc40io\n"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from digests import digest, scenarios
 
 from xc40io.config.scenario import Scenario
@@ -43,6 +44,7 @@ def told() -> list[str]:
     return [line for result in results for line in (digest(result), *result.notes)]
 
 
+@pytest.mark.slow
 def test_faults_do_the_same_without_the_compiler() -> None:
     words = [sys.executable, "-c", f"import {__name__} as m; print(*m.told(), sep='\\n')"]
     here = Path(__file__).parent

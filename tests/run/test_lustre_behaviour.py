@@ -93,6 +93,7 @@ def test_what_fits_the_dirty_limits_is_written_faster_than_the_disks_can() -> No
     assert shared_file(8, fsync=False).bandwidth > 1.3 * shared_file(8).bandwidth
 
 
+@pytest.mark.slow
 def test_beyond_the_dirty_limits_writes_fall_back_to_what_the_disks_sustain() -> None:
     bandwidth = [file_per_process(mib, fsync=False).bandwidth for mib in (32, 64, 128)]
     assert bandwidth == sorted(bandwidth, reverse=True)

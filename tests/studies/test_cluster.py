@@ -30,6 +30,7 @@ def cluster() -> Iterator[Any]:
         yield started
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_changes_nothing(cluster: Any, tmp_path: Path) -> None:
     killed: list[int] = []
 

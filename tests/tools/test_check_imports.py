@@ -119,6 +119,7 @@ def test_what_help_imports_does_without_numpy(tmp_path: Path):
     assert made_up(tmp_path, modules) == []
 
 
+@pytest.mark.slow
 def test_our_own_imports_are_right():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     imports = Imports(PACKAGES)

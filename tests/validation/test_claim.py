@@ -39,6 +39,7 @@ claims:
 """
 
 
+@pytest.mark.slow
 def test_what_the_readme_runs_is_what_the_slides_ran():
     claim, headline = load_claims()["B02"], load_scenario("theta-headline")
     (run,) = needed_runs(claim)

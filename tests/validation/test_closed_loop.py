@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from xc40io.config.scenario import Scenario
 from xc40io.validation.closed_loop.jobs import drawn_jobs
 from xc40io.validation.closed_loop.report import keep, kept, summary, table
@@ -49,6 +51,7 @@ def test_helped_harmed_and_missed_are_counted() -> None:
     assert "For 1 of 2 jobs a search" in said
 
 
+@pytest.mark.slow
 def test_a_job_with_one_stripe_is_helped_by_more() -> None:
     scenario = Scenario.model_validate(
         {

@@ -43,6 +43,7 @@ def test_documents_with_its_tables_say_the_same(document: Path) -> None:
     assert trust_page.documents(TEXT)[document] == text_of(document), AGAIN
 
 
+@pytest.mark.slow
 def test_no_other_document_has_its_tables() -> None:
     found = {
         document.resolve() for document in documents() if "trust_page -->" in text_of(document)

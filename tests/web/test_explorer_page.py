@@ -94,6 +94,7 @@ def test_a_run_its_link_and_its_animation(page: Page):
     page.get_by_text("For whoever speaks to it").wait_for()
 
 
+@pytest.mark.slow
 def test_a_tour_compares_two_settings(page: Page):
     opened(page)
     page.get_by_label("Guided tour").select_option(label="Two writers, one stripe")

@@ -36,6 +36,7 @@ def test_json_has_the_same(xc40io):
     assert document["runs"] >= 1 + sum(map(len, tried))  # the best of them with more seeds
 
 
+@pytest.mark.slow
 def test_a_kernel_is_explained_as_its_scenario_is(xc40io, tmp_path):
     path = tmp_path / "dump.yaml"
     path.write_text(
@@ -48,6 +49,7 @@ def test_a_kernel_is_explained_as_its_scenario_is(xc40io, tmp_path):
     assert typed.stdout == xc40io("explain", "--jobs", "1", str(path)).stdout
 
 
+@pytest.mark.slow
 def test_ior_may_be_named_behind_the_dash(xc40io):
     job = ("explain", "--nodes", "1", "--ppn", "2", "--jobs", "1", "--")
     ior = ("-w", "-b", "1m", "-t", "1m")
@@ -70,6 +72,7 @@ def test_a_kernel_that_cannot_be_is_refused(xc40io, words, said):
     assert said in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_kept_result_is_explained_by_its_scenario(xc40io, tmp_path):
     path = str(tmp_path / "kept.xc40io")
     assert xc40io("ior", *JOB, "--save", path, *IOR).exit_code == 0
@@ -120,6 +123,7 @@ jobs:
 """
 
 
+@pytest.mark.slow
 def test_several_jobs_are_explained_each(xc40io, tmp_path):
     path = tmp_path / "two.yaml"
     path.write_text(TWO, encoding="utf-8")

@@ -76,6 +76,7 @@ def test_stripes_that_are_too_small_for_64_writers_are_named():
     assert best.words in advice(phase)
 
 
+@pytest.mark.slow
 def test_aggregators_that_share_an_ost_without_the_group_lock_are_named():
     hints = {"MPICH_MPIIO_HINTS": "*:cray_cb_nodes_multiplier=2"}
     # Two calls: the second one needs the locks that the first one has left with others.
@@ -184,6 +185,7 @@ JOBS = {
 }
 
 
+@pytest.mark.slow
 def test_of_several_jobs_each_is_told_which_other_one_holds_it_up():
     explained = explain(JobsScenario.model_validate(JOBS), jobs=1)
     phases = {one.phase.job: one for one in explained.phases}

@@ -96,6 +96,7 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     assert single.events == explanation().results[""].events
 
 
+@pytest.mark.slow
 def test_a_page_of_what_was_tried_does_not_say_how_to_try_it() -> None:
     striking = Scenario(
         machine="theta", nodes=4, ppn=2, workload={"ior": "-w -e -b 47008 -t 47008 -s 40"}

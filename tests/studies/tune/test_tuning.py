@@ -89,6 +89,7 @@ def test_who_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
     assert resumed.to_pandas().equals(through.to_pandas())
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_number_of_processes(tmp_path: Path) -> None:
     asked: dict[str, Any] = {"budget": 6, "repeat": 1}
     scenario = job("-a POSIX -w -b 1m -t 1m", nodes=1, ppn=2)

@@ -114,6 +114,7 @@ def test_a_log_that_lacks_only_what_is_not_replayed_warns_all_the_same(tmp_path,
     assert found.lost
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_damage_and_no_truncation(tmp_path):
     path = file_per_process(tmp_path / "flipped.darshan")
     whole = path.read_bytes()
