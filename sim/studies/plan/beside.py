@@ -10,10 +10,10 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.units import GB
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.plan.gains import chance_faster
-from xc40io.studies.plan.mix_runs import JobRuns, mix_title, throughput
-from xc40io.studies.plan.plan import Configuration, Plan
+from xc40io.studies.plan.mix_runs import JobRuns, Mixed, mix_ratio, mix_title
+from xc40io.studies.plan.plan import Plan
 from xc40io.studies.plan.plan_why import WORTH_A_WORD
-from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.ratio import Ratio
 from xc40io.telling.answer import Table, plain_table
 from xc40io.trust.differences import differences
 from xc40io.trust.sureness import chance_words, is_exact
@@ -64,15 +64,8 @@ class Beside(NamedTuple):
             twin = self.other.find(each.values)
             if each.rate is None or twin is None or twin.rate is None:
                 continue
-            yield Pair(each.words, each.rate, twin.rate, self._ratio(each, twin))
-
-    def _ratio(self, each: Configuration, twin: Configuration) -> Ratio:
-        seeds = range(len(self.one.seeds))
-        before, after = (
-            [1.0 / throughput(plan.counts, runs, seed) for seed in seeds]
-            for plan, runs in ((self.one, each.runs), (self.other, twin.runs))
-        )
-        return paired(before, after)
+            mixes = Mixed(self.one.counts, each.runs), Mixed(self.other.counts, twin.runs)
+            yield Pair(each.words, each.rate, twin.rate, mix_ratio(*mixes))
 
 
 def check_beside(mix: WorkloadMix, other: WorkloadMix, place: str) -> None:

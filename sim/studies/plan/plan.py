@@ -18,17 +18,19 @@ from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from xc40io.studies.plan.mix_runs import (
     JobRuns,
+    Mixed,
     Setting,
     bottlenecks,
     job_ratio,
     jobs_of_weights,
+    mix_ratio,
     mix_title,
     run_mix,
     throughput,
 )
 from xc40io.studies.plan.money import Goal, bought, read_budget, read_goal
 from xc40io.studies.processes import Failure
-from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.ratio import Ratio
 from xc40io.studies.simulations import Progress, Simulations
 from xc40io.studies.store import Store
 from xc40io.telling.answer import Column, Table, Unit
@@ -356,22 +358,13 @@ def _run(
                     each.machine,
                     outcome,
                     throughput(counts, outcome),
-                    _ratio(counts, present, outcome) if each.values else None,
+                    mix_ratio(Mixed(counts, present), Mixed(counts, outcome))
+                    if each.values
+                    else None,
                     cost_of(mix.machine, each.machine, each.values, costs) if costs else None,
                 )
             )
     return counts, found
-
-
-def _ratio(
-    counts: Sequence[float], present: Sequence[JobRuns], outcome: Sequence[JobRuns]
-) -> Ratio:
-    """Return how many times as fast a mix is, seed by seed."""
-    seeds = range(len(present[0].seconds))
-    before, after = (
-        [1.0 / throughput(counts, runs, seed) for seed in seeds] for runs in (present, outcome)
-    )
-    return paired(before, after)
 
 
 def cost_of(
@@ -407,7 +400,10 @@ def _marked(
     priced = [each for each in configurations if each.cost is not None and each.rate is not None]
     front: list[Configuration] = []
     for each in sorted(priced, key=lambda one: (one.cost or 0.0, -(one.rate or 0.0))):
-        if all(surely_faster(_ratio(counts, cheaper.runs, each.runs)) for cheaper in front):
+        if all(
+            surely_faster(mix_ratio(Mixed(counts, cheaper.runs), Mixed(counts, each.runs)))
+            for cheaper in front
+        ):
             front.append(each)
     return tuple(
         replace(each, efficient=any(each is one for one in front)) for each in configurations
