@@ -6,45 +6,49 @@ interrupted, or killed, still has the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from xc40io.config.errors import InputError
 
 
-@contextmanager
-def growing(path: str | None, option: str) -> Iterator[Callable[[str], None]]:
-    """Give a function that adds text to ``path.part``; when the block ends well, that is removed.
+class PartFile:
+    """The rows of a file that is not complete; nothing is there before the first of them.
 
     Parameters
     ----------
     path
-        The file that is written in the end; None: nothing is written.
+        The file that is written in the end; what is no ordinary file, as a pipe, has no part.
     option
         Where the user named it.
-
-    Raises
-    ------
-    InputError
-        If the system refuses to write.
     """
-    if path is None or not _is_ordinary(Path(path)):
-        yield lambda _: None
-        return
-    part = Path(f"{path}.part")
-    try:
-        with part.open("w", encoding="utf-8") as file:
 
-            def add(text: str) -> None:
+    def __init__(self, path: str, option: str) -> None:
+        target = Path(path)
+        ordinary = target.is_file() or not target.exists()
+        self._option = option
+        self._begun = False
+        self.path = Path(f"{path}.part") if ordinary else None
+
+    def add(self, text: str) -> None:
+        """Add text; the first replaces what an earlier work has left.
+
+        Raises
+        ------
+        InputError
+            If the system refuses to write.
+        """
+        if self.path is None:
+            return
+        try:
+            with self.path.open("a" if self._begun else "w", encoding="utf-8") as file:
                 file.write(text)
-                file.flush()
+        except OSError as error:
+            raise InputError(
+                f"{self._option}: {self.path} cannot be written: {error.strerror}"
+            ) from error
+        self._begun = True
 
-            yield add
-    except OSError as error:
-        raise InputError(f"{option}: {part} cannot be written: {error.strerror}") from error
-    part.unlink(missing_ok=True)
-
-
-def _is_ordinary(path: Path) -> bool:
-    return path.is_file() or not path.exists()
+    def remove(self) -> None:
+        """Remove it, for all of it is known."""
+        if self._begun and self.path is not None:
+            self.path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xc40io.archive.part_file import growing
+from xc40io.archive.part_file import PartFile
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.options import Whole
@@ -26,8 +26,6 @@ from xc40io.workloads.job_records.coarseness import MOST_RPCS, rpcs_as_one
 from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from xc40io.config.stream import StreamScenario
     from xc40io.run.built_machine import Progress
     from xc40io.run.streaming.stream_outcome import StreamOutcome
@@ -111,25 +109,26 @@ def stream(
     began = time.perf_counter()
     scenario = _changed(_scenario(subject, given), given, assignments)
 
-    def run(progress: Progress) -> Draws:
-        with growing(study.csv, "--csv") as add:
-            rows = _Rows(add)
-            try:
-                return run_stream(
-                    scenario,
-                    draws=draws,
-                    alone=alone,
-                    processes=study.processes,
-                    progress=progress,
-                    ended=rows.ended,
-                )
-            except KeyboardInterrupt:
-                if study.csv is not None and rows.count:
-                    ended = format_count(rows.count, "job")
-                    say(f"{ended} had ended; what is known of them is in {study.csv}.part")
-                raise
+    rows = None if study.csv is None else _Rows(PartFile(study.csv, "--csv"))
 
-    found = study.run(run, counted="bytes")
+    def run(progress: Progress) -> Draws:
+        return run_stream(
+            scenario,
+            draws=draws,
+            alone=alone,
+            processes=study.processes,
+            progress=progress,
+            ended=None if rows is None else rows.ended,
+        )
+
+    try:
+        found = study.run(run, counted="bytes")
+    except KeyboardInterrupt:
+        if rows is not None:
+            rows.tell()
+        raise
+    if rows is not None:
+        rows.remove()
     wall = time.perf_counter() - began
     told = findings_of(stream_answer(found, typed_command()))
     return told._replace(
@@ -141,17 +140,27 @@ def stream(
 class _Rows:
     """The rows of jobs as they end: lines of CSV, below the names of the columns."""
 
-    def __init__(self, add: Callable[[str], None]) -> None:
-        self._add = add
-        self.count = 0
+    def __init__(self, part: PartFile) -> None:
+        self._part = part
+        self._count = 0
 
     def ended(self, job: StreamOutcome) -> None:
         """Add the row of a job that has ended."""
         from xc40io.studies.stream.stream_answer import job_row
 
         names, row = csv_text(job_row(job)).splitlines(keepends=True)
-        self._add(row if self.count else names + row)
-        self.count += 1
+        self._part.add(row if self._count else names + row)
+        self._count += 1
+
+    def tell(self) -> None:
+        """Say where they are, of work that was interrupted."""
+        if self._count and self._part.path is not None:
+            ended = format_count(self._count, "job")
+            say(f"{ended} had ended; what is known of them is in {self._part.path}")
+
+    def remove(self) -> None:
+        """Remove them: the whole table is known."""
+        self._part.remove()
 
 
 def _scenario(subject: str, given: dict[str, Any]) -> StreamScenario:

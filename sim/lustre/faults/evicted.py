@@ -123,15 +123,22 @@ def _osts(course: Course, count: int) -> list[int]:
 
 def clients_of(ldlm: Ldlm, osts: Sequence[int]) -> list[Client]:
     """Return the nodes that have locks of some OSTs, or RPCs under way to them."""
-    locks, bulk, network = ldlm.locks, ldlm.osc.brw.bulk, ldlm.network
+    locks, bulk = ldlm.locks, ldlm.osc.brw.bulk
     held = live_rows(locks.spare_locks)
     held = held[np.isin(ldlm.files.objects.ost[locks.locks.resource[held]], osts)]
-    sent = live_rows(network.spare_messages)
-    sent = sent[np.isin(network.messages.stage[sent], _UNDER_WAY)]
-    obds = bulk.rpcs.obd[network.messages.owner[sent].astype(np.int64)]
+    _, rpcs = _under_way(ldlm)
+    obds = bulk.rpcs.obd[rpcs]
     senders = obds[np.isin(obds % bulk.osts, osts)] // bulk.osts
     nodes = np.union1d(locks.locks.owner[held], senders)
     return [Client(ldlm, node) for node in nodes.tolist()]
+
+
+def _under_way(ldlm: Ldlm) -> tuple[Integers, Integers]:
+    """Return the messages of all bulk RPCs that are under way, and the RPC of each."""
+    network = ldlm.network
+    rows = live_rows(network.spare_messages)
+    rows = rows[np.isin(network.messages.stage[rows], _UNDER_WAY)]
+    return rows, network.messages.owner[rows].astype(np.int64)
 
 
 class Client(NamedTuple):
@@ -207,9 +214,7 @@ class Client(NamedTuple):
 
     def _under_way(self, ost: int) -> tuple[Integers, Integers]:
         """Return the messages of the node's bulk RPCs under way to an OST, and the RPCs."""
-        network, bulk = self.ldlm.network, self.ldlm.osc.brw.bulk
-        rows = live_rows(network.spare_messages)
-        rows = rows[np.isin(network.messages.stage[rows], _UNDER_WAY)]
-        owners = network.messages.owner[rows].astype(np.int64)
+        bulk = self.ldlm.osc.brw.bulk
+        rows, owners = _under_way(self.ldlm)
         ours = bulk.rpcs.obd[owners] == self.node * bulk.osts + ost
         return rows[ours], np.unique(owners[ours])
