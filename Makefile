@@ -5,6 +5,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 RUNS   := $(VENV)/.runs
 READY  := $(VENV)/.ready
+# What nobody imports need not be compiled: Python keeps what it has compiled of the rest.
+PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 
 # Where the environment forbids it, too, Python keeps what it has compiled: the programs that tests
 # start, and the workers, would parse everything anew.
@@ -13,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
         house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
-# Installs what a run needs, and nothing else.
+# Installs what a run needs, and the compiler of its core: some 400 MB.
 run: $(RUNS)
 	$(BIN)/xc40io run theta-headline
 
@@ -134,13 +136,14 @@ ready: $(READY)
 
 $(RUNS): setup.cfg setup.py pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@echo "xc40io: installing what a run needs into $(VENV)"
+	$(BIN)/python -m pip install $(PIP) --editable ".[compile]"
 	$(BIN)/xc40io compile
 	touch $@
 
 # What tests, checks and documents need besides: once, with the first of them.
 $(READY): $(RUNS)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[test]"
+	$(BIN)/python -m pip install --quiet $(PIP) --editable ".[test]"
 	touch $@
 
 clean:

@@ -15,8 +15,9 @@ from setuptools.build_meta import *  # noqa: F403
 
 
 def get_requires_for_build_wheel(config_settings: Any = None) -> list[str]:
-    """Return what has to be installed before a wheel is built: all that the project needs."""
+    """Return what has to be installed before a wheel is built: a run's needs and the compiler."""
     setup = ConfigParser()
     setup.read(Path(__file__).parent / "setup.cfg", encoding="utf-8")
     needed = setup["options"]["install_requires"].split("\n")
+    needed += setup["options.extras_require"]["compile"].split("\n")
     return [*build_meta.get_requires_for_build_wheel(config_settings), *filter(None, needed)]

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from configparser import ConfigParser
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
@@ -14,6 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xc40io.archive.whole_files import write_whole
+from xc40io.config.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
@@ -27,15 +29,27 @@ NOT_HERE = ("jupyterlab",)
 """What extras bring that no test needs, so that it is not installed where the page is written."""
 
 HEAD = """\
-# Licences of what it stands on
+# What is installed, and its licences
+
+xc40io needs few libraries to run; what not everybody needs is brought by extras:
+`pip install 'xc40io[logs,tables]'`, or `'xc40io[all]'`. A command that lacks one says which.
+
+| extra | brings | for | MB |
+|---|---|---|---|
+EXTRAS
+
+MB are those of Linux on x86-64, of all libraries that the extra brings beside those of every run.
+Python adds some 20 MB for what it compiles of them when it first runs.
+
+## Licences
 
 xc40io itself is under the BSD-3-Clause licence. It contains no code of other projects; these
 libraries are installed beside it, in the versions of `constraints.txt`. *Needed by* says for what:
-`xc40io` is every installation, a name in brackets an extra (`pip install 'xc40io[tune]'`), and what
-is left is for tests alone. `make licences` writes this page anew from what the installed packages
-say of themselves. JupyterLab, which the extra `lessons` brings beside these, is under the
-BSD-3-Clause licence. Darshan's says nothing; its sources have a COPYRIGHT of the University of
-Chicago and Argonne National Laboratory, which lets everyone use, change and pass them on.
+`xc40io` is every installation, a name in brackets an extra, and what is left is for tests alone.
+`make licences` writes this page anew from what the installed packages say of themselves.
+JupyterLab, which the extra `lessons` brings beside these, is under the BSD-3-Clause licence.
+Darshan's says nothing; its sources have a COPYRIGHT of the University of Chicago and Argonne
+National Laboratory, which lets everyone use, change and pass them on.
 
 | library | version | licence | needed by |
 |---|---|---|---|
@@ -46,6 +60,16 @@ def pinned() -> dict[str, str]:
     """Return the versions in ``constraints.txt``, by the name that stands there."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split("==") for line in lines)
+
+
+def _setup() -> ConfigParser:
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    return setup
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip().splitlines()
 
 
 def licence(of: Distribution) -> str:
@@ -86,15 +110,39 @@ def needed(requirements: list[str]) -> set[str]:
     return {name for name, _ in found}
 
 
+def _brought(setup: ConfigParser) -> Iterator[tuple[str, str, str, set[str]]]:
+    """Yield of every run and of each extra: its name, what it brings, for what, all libraries."""
+    everyone = needed(_lines(setup["options"]["install_requires"]))
+    yield "none", "NumPy, SimPy, Matplotlib and others", "every run", everyone
+    for name, extra in EXTRAS.items():
+        brought = needed(_lines(setup["options.extras_require"][name])) - everyone
+        names = ", ".join(name.rstrip(",") for name in extra.libraries.values())
+        yield f"`{name}`", names, extra.lets, brought
+
+
+def _size(names: set[str]) -> str:
+    """Return what installed libraries take in MB, without what Python compiles."""
+    if set(NOT_HERE) & names:
+        return "200"  # looked at once, for it is not installed here
+    files = (file for name in names for file in distribution(name).files or ())
+    places = {Path(str(file.locate())) for file in files if file.suffix != ".pyc"}
+    return f"{sum(place.stat().st_size for place in places if place.is_file()) / 1e6:.0f}"
+
+
+def extras_table() -> str:
+    """Return the rows of the table of extras."""
+    rows = _brought(_setup())
+    return "\n".join(f"| {name} | {of} | {why} | {_size(libs)} |" for name, of, why, libs in rows)
+
+
 def users() -> dict[str, list[str]]:
     """Return by whom each library is needed: by all who install the project, or by which extras."""
-    setup = ConfigParser()
-    setup.read(ROOT / "setup.cfg", encoding="utf-8")
-    everyone = needed(setup["options"]["install_requires"].strip().splitlines())
+    setup = _setup()
+    everyone = needed(_lines(setup["options"]["install_requires"]))
     by: dict[str, list[str]] = {name: ["xc40io"] for name in everyone}
     for extra, text in setup["options.extras_require"].items():
-        if extra != "test":
-            for name in needed(text.strip().splitlines()) - everyone:
+        if extra not in ("all", "test"):
+            for name in needed(_lines(text)) - everyone:
                 by.setdefault(name, []).append(f"[{extra}]")
     return by
 
@@ -105,7 +153,7 @@ def page() -> str:
     for name, version in sorted(pinned().items(), key=lambda pin: pin[0].lower()):
         whom = " ".join(by.get(canonicalize_name(name), ["tests"]))
         lines.append(f"| {name} | {version} | {licence(distribution(name))} | {whom} |\n")
-    return HEAD + "".join(lines)
+    return HEAD.replace("EXTRAS", extras_table()) + "".join(lines)
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from xc40io.config.extras import need
 from xc40io.validation.free_parameter import FreeParameter
 from xc40io.validation.sensitivity import BLIND
 from xc40io.validation.trial import Floats
@@ -75,6 +76,7 @@ def _solved(
     parameters: Sequence[FreeParameter], evidence: Evidence, slopes: Floats, middle: Floats
 ) -> Floats:
     """Solve the equations of rows and pull within the bounds."""
+    need("fit", "fitting the parameters anew")
     from scipy.optimize import lsq_linear
 
     pull = 2.0 * PULL / np.array([math.log(p.upper / p.lower) for p in parameters])

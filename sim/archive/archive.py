@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from xc40io.archive.plain import Column, Packer, Unpacker
 from xc40io.archive.whole_files import replacing
 from xc40io.config.errors import InputError, naming
+from xc40io.config.extras import need
 from xc40io.config.files import check_is_file
 
 _DOCUMENT = "content.json"
@@ -53,6 +54,7 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
     TypeError
         If something is in it that cannot be kept.
     """
+    need("tables", str(path))
     from xc40io.archive import parquet
 
     packer = Packer()
@@ -111,6 +113,7 @@ def _content(
     path: str | Path, archive: zipfile.ZipFile, document: Mapping[str, Any], kind: Format
 ) -> Any:
     """Return what a file holds."""
+    need("tables", str(path))
     from pyarrow import ArrowException
 
     from xc40io.archive import parquet

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from xc40io.archive.whole_files import check_writable, make_folder
-from xc40io.config.errors import InputError, naming
+from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 
 if TYPE_CHECKING:
     pass
@@ -52,8 +53,8 @@ class Export(NamedTuple):
     takes: Takes
     wants: Wants
     verb: str = "wrote"
-    library: str = ""
-    """``module:function`` that raises InputError if what writes the form is not installed."""
+    extra: str = ""
+    """What brings the library that writes the form: of :data:`xc40io.config.extras.EXTRAS`."""
 
     @property
     def option(self) -> str:
@@ -66,10 +67,9 @@ class Export(NamedTuple):
         return self.wants == Wants.RECORDING
 
     def check(self, path: str) -> None:
-        """Raise InputError if nothing can be written there, or with nothing; make the folder."""
-        if self.library:
-            with naming(self.option):
-                _function(self.library)()
+        """Raise an error if nothing can be written there, or with nothing; make the folder."""
+        if self.extra:
+            need(self.extra, self.option)
         if self.metavar == "DIR":
             make_folder(path, self.option)
         else:
@@ -113,7 +113,7 @@ EXPORTS: tuple[Export, ...] = (
         "xc40io.results.darshan_log.write:write",
         Takes.JOB,
         Wants.RECORDING,
-        library="xc40io.workloads.darshan.log:need_libdarshan",
+        extra="logs",
     ),
     Export(
         "tokio",
@@ -122,7 +122,7 @@ EXPORTS: tuple[Export, ...] = (
         "xc40io.results.exports.tokio:write_tokio",
         Takes.RUN,
         Wants.RECORDING,
-        library="xc40io.results.exports.tokio:need_h5py",
+        extra="tokio",
     ),
     Export(
         "perfetto",

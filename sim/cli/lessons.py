@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import click
 from xc40io.archive.whole_files import make_folder, write_whole
 from xc40io.cli.options import Whole
 from xc40io.config.errors import FailureError, InputError, nearest
+from xc40io.config.extras import need
 from xc40io.config.files import folder_of
 
 _HELP = """\
@@ -59,11 +59,7 @@ def lessons(
         for path in there:
             click.echo(Path(folder, path.name))
         return
-    if find_spec("jupyterlab") is None:
-        raise FailureError(
-            "JupyterLab is not installed; right would be: pip install 'xc40io[lessons]'; the "
-            f"notebooks lie in {folder}"
-        )
+    need("lessons", f"the notebooks lie in {folder}")
     command = [sys.executable, "-m", "jupyterlab", str(Path(folder, asked.name))]
     if address is not None:
         link = f"--LabApp.default_url=/lab/tree/{asked.name}"

@@ -12,7 +12,7 @@ import click
 
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
-from xc40io.config.errors import FailureError
+from xc40io.config.extras import need
 from xc40io.engine.processors import processors
 from xc40io.serving.question_limits import Limits
 
@@ -123,15 +123,9 @@ def web(
     show: bool,
 ) -> None:
     """Serve until somebody interrupts it."""
-    try:
-        from xc40io.web.server import Serving, serve
-    except ModuleNotFoundError as error:
-        if error.name not in ("bokeh", "panel", "param", "tornado"):
-            raise
-        raise FailureError(
-            "the package panel is not installed; right would be: pip install 'xc40io[web]'"
-        ) from error
+    need("web", "web")
     from xc40io.validation.published import published_points
+    from xc40io.web.server import Serving, serve
 
     drawn = token == _NEW
     token = secrets.token_urlsafe(24) if drawn else token
@@ -206,14 +200,8 @@ def mcp(
     *, seconds: float, rpcs: int, ranks: int, runs: int, at_once: int, jobs: int | None
 ) -> None:
     """Serve until the client closes standard input."""
-    try:
-        from xc40io.assistant.protocol import serve
-    except ModuleNotFoundError as error:
-        if error.name not in ("anyio", "mcp", "mcp_types"):
-            raise
-        raise FailureError(
-            "the package mcp is not installed; right would be: pip install 'xc40io[mcp]'"
-        ) from error
+    need("mcp", "mcp")
+    from xc40io.assistant.protocol import serve
 
     if sys.stdin.isatty():
         click.echo("xc40io: waiting for a client's messages on standard input", err=True)

@@ -26,6 +26,7 @@ from xc40io.compiler.loading import LINKED, UNLINKED, listed, load
 from xc40io.compiler.processor import processor
 from xc40io.compiler.signature import Layouts, layouts_of
 from xc40io.config.errors import FailureError
+from xc40io.config.extras import need
 from xc40io.engine.compiled import Entry, is_compiling
 from xc40io.engine.component import Component
 from xc40io.engine.user_cache import forget_old, is_there, user_cache
@@ -205,6 +206,7 @@ def _made_in(folder: Path, key: str, named: list[tuple[str, str]], layouts: Layo
 
 def _make(job: Job) -> None:
     """Make a core in a process of its own: the compiler changes Numba for the whole process."""
+    need("compile", "compiling the data plane")
     command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
     done = subprocess.run(command, input=pickle.dumps(job), check=False, stdout=subprocess.PIPE)
     if done.returncode == UNWRITABLE:

@@ -24,7 +24,7 @@ import xc40io
 
 result = xc40io.load("FILE")  # or result = xc40io.simulate(...); result.save("FILE")
 tables = result.to_pandas()  # of pandas
-dataset = result.to_xarray()  # of xarray: pip install 'xc40io[results]'
+dataset = result.to_xarray()  # of xarray: pip install 'xc40io[tables]'
 ```
 
 you have everything that the run left, except the data plane itself. For several jobs `xc40io.load`

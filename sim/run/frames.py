@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from xc40io.config.errors import FailureError
+from xc40io.config.extras import need
 from xc40io.config.scenario import Scenario
 from xc40io.engine.types import Floats, Integers
 from xc40io.machine.filesystem import FileSet
@@ -329,12 +329,9 @@ def to_xarray(result: Finished) -> xr.Dataset:
     FailureError
         If xarray is not installed.
     """
-    try:
-        import xarray as xr
-    except ImportError as error:
-        raise FailureError(
-            "to_xarray: xarray is not installed; right would be: pip install 'xc40io[results]'"
-        ) from error
+    need("tables", "to_xarray")
+    import xarray as xr
+
     table = result.station_table
     positions, rows = _watched(table)
     time = np.arange(table.bin_busy.shape[1]) * table.bin_width

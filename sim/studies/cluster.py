@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from xc40io.config.errors import FailureError, InputError
+from xc40io.config.extras import need
 from xc40io.studies.processes import Failure, attempt
 from xc40io.studies.store import code_hash
 
@@ -74,12 +75,9 @@ def check_scheduler(scheduler: str) -> None:
 
 
 def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as error:
-        raise FailureError(
-            "--scheduler: Dask is not installed; right would be: pip install 'xc40io[cluster]'"
-        ) from error
+    need("cluster", "--scheduler")
+    import distributed
+
     return distributed
 
 

@@ -27,7 +27,7 @@ _SIM = Path(__file__).resolve().parents[1]
 _AROUND = ("assistant", "cli", "studies", "validation")
 """Packages of the simulator that run it, but have no part in what comes of a run."""
 
-_LIBRARIES = ("numba", "numpy", "scipy", "simpy")
+_LIBRARIES = ("numpy", "simpy")
 _IRRELEVANT = {"title", "description", "machine", "changes"}
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from xc40io.config.extras import need
 from xc40io.telling.answer import Answer, Column, Columns, Table, To
 from xc40io.telling.cells import present, records
 
@@ -65,6 +66,7 @@ def _plain(value: Any) -> Any:
 
 def frame(table: Table) -> pd.DataFrame:
     """Return a table of pandas; of groups a row for each inner row, behind what they share."""
+    need("tables", "a table of pandas")
     import pandas as pd
 
     told = list(_told(table.columns))

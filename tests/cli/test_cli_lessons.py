@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from xc40io.cli import lessons
+from xc40io.config import extras
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +68,7 @@ def test_the_lesson_that_is_asked_for_is_opened(
         started.append(command)
         return subprocess.CompletedProcess(command, 0)
 
-    monkeypatch.setattr(lessons, "find_spec", lambda _: object())
+    monkeypatch.setattr(extras, "find_spec", lambda _: object())
     monkeypatch.setattr(lessons.subprocess, "run", start)
     found = xc40io("lessons", *asked)
     assert found.exit_code == 0, found.output
@@ -80,7 +81,7 @@ def test_the_lesson_that_is_asked_for_is_opened(
 def test_without_jupyterlab_a_sentence_says_what_to_install(
     xc40io, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lessons, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     found = xc40io("lessons")
     assert found.exit_code == 1
     assert "JupyterLab is not installed; right would be: pip install 'xc40io[lessons]'" in (

@@ -9,6 +9,8 @@ import pytest
 from licences_page import PAGE, licence, needed, pinned
 from packaging.utils import canonicalize_name
 
+from xc40io.config.extras import EXTRAS
+
 ROW = re.compile(r"^\| (\S+) \| (\d\S*) \| (.+) \| (.+) \|$", re.M)
 
 
@@ -34,11 +36,16 @@ def test_licences_are_those_of_what_is_installed(rows):
     assert looked_at > 50
 
 
+def test_all_extras_are_listed_with_what_they_bring():
+    text = PAGE.read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| .+ \| .+ \| \d+ \|$", text, re.M)
+    assert listed == list(EXTRAS)
+
+
 def test_what_the_simulator_imports_is_needed_by_everyone(rows):
     by = {canonicalize_name(name): whom for name, _, _, whom in rows}
-    assert {by[name] for name in ("numpy", "numba", "llvmlite", "simpy", "markupsafe")} == {
-        "xc40io"
-    }
+    assert {by[name] for name in ("numpy", "simpy", "markupsafe")} == {"xc40io"}
+    assert by["numba"] == by["llvmlite"] == "[compile]"
     assert by["optuna"] == by["alembic"] == "[tune]"
     assert by["pytest"] == "tests"
 

@@ -15,6 +15,7 @@ from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
 from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.job_form import JOB
 from xc40io.results.fit_text import format_fit, format_skeleton
 from xc40io.workloads.catalogue import KERNELS
@@ -50,6 +51,7 @@ found, and how good it is, stands above the skeleton as comments.
 @options.recorded
 def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     """Print the skeleton that resembles a job, or write it."""
+    need("fit", "kernel fit")
     from xc40io.workloads.fitting.proposal import kernel_name, propose
     from xc40io.workloads.replay.kernel import open_trace
 

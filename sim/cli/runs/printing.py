@@ -12,6 +12,7 @@ from xc40io.cli.exports import check_exports, write_exports
 from xc40io.cli.job_options import displaying
 from xc40io.cli.options import Keep, View
 from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.scenario import Scenario
 from xc40io.results.file_stats import add_file_stats, format_file_stats
 from xc40io.results.programs.forms import output_of
@@ -120,6 +121,7 @@ def check_view(view: View, scenario: Scenario) -> None:
 def check_keep(keep: Keep) -> None:
     """Raise InputError if a result cannot go where it is to."""
     if keep.save is not None:
+        need("tables", "--save")
         check_writable(keep.save, "--save")
     check_exports(keep.exports)
 

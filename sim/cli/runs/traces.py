@@ -9,6 +9,7 @@ import click
 
 from xc40io.archive.whole_files import check_writable, replacing, write_whole
 from xc40io.cli import options
+from xc40io.config.extras import need
 from xc40io.results.progress import ProgressBar
 from xc40io.results.trace_text import format_summary, format_summary_json
 from xc40io.topology.text import format_count
@@ -50,6 +51,7 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     What a table has no columns for, the striping and the sizes of the files, goes to a file beside
     it, TABLE.files.yaml, which `--files` of the other commands takes.
     """
+    need("tables", target)
     from xc40io.workloads.replay.trace_table import check_table_name, write_table
 
     beside = f"{target}.files.yaml"

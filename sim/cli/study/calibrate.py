@@ -13,6 +13,7 @@ from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
 from xc40io.config.errors import InputError, nearest
+from xc40io.config.extras import need
 from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
@@ -125,6 +126,7 @@ def calibrate(
     --parameter names them. Runs that have finished are remembered: after an interrupt, the same
     command goes on where it was.
     """
+    need("fit", "calibrate")
     if write != (day is not None):
         raise click.UsageError("--write and --date belong together: --write --date 2026-01-31")
     claims = _claims(ids, full=full, wanted=_is_to_be_fitted)

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from xc40io.config.errors import FailureError
+from xc40io.config.extras import need
 from xc40io.results.darshan_log.records import Records
-from xc40io.workloads.darshan.log import Layout, need_libdarshan
+from xc40io.workloads.darshan.log import Layout
 from xc40io.workloads.darshan.module_counters import Numbers
 
 
@@ -70,7 +71,7 @@ class LogFile:
     """
 
     def __init__(self, path: Path, partial: Iterable[str] = ()) -> None:
-        need_libdarshan()
+        need("logs", str(path))
         import cffi
         from darshan.backend import cffi_backend
         from darshan.discover_darshan import find_utils

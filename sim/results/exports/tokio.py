@@ -8,13 +8,12 @@ attributes; the beginnings of the time steps stand beside it. A missing value wo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import numpy as np
 
 from xc40io.archive.whole_files import replacing
-from xc40io.config.errors import InputError, naming
+from xc40io.config.extras import need
 from xc40io.config.units import KIB
 from xc40io.engine.types import Floats
 from xc40io.findings.servers import COUNTED, OstSeries, counted_in, ost_series, recording_of, to_mds
@@ -45,14 +44,6 @@ class _DataSet(NamedTuple):
     unit: str  # of the values
 
 
-def need_h5py() -> None:
-    """Raise InputError if h5py, which writes the file, is not installed."""
-    if find_spec("h5py") is None:
-        raise InputError(
-            "this needs h5py, which is not installed; right would be pip install 'xc40io[tokio]'"
-        )
-
-
 def write_tokio(result: Result, path: str, option: str) -> list[str]:
     """Write what the OSTs moved and the MDTs did over time; return the path.
 
@@ -63,8 +54,7 @@ def write_tokio(result: Result, path: str, option: str) -> list[str]:
     InputError
         If h5py is not installed, the run was not recorded, or the file cannot be written.
     """
-    with naming(option):
-        need_h5py()
+    need("tokio", option)
     import h5py
 
     series = ost_series(result, option)

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from xc40io.config.errors import FailureError, InputError
+from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, check_job
 from xc40io.config.workload_mix import WorkloadMix
@@ -370,13 +371,12 @@ class _Salib(NamedTuple):
 
 def _salib() -> _Salib:
     """Return the functions of SALib that are used; raise FailureError if it is not installed."""
-    try:
-        from SALib.analyze import morris as morris_analysis
-        from SALib.analyze import sobol as sobol_analysis
-        from SALib.sample import morris as morris_sample
-        from SALib.sample import sobol as sobol_sample
-    except ImportError as error:
-        raise FailureError("--sensitivity needs SALib: pip install 'xc40io[plan]'") from error
+    need("plan", "--sensitivity")
+    from SALib.analyze import morris as morris_analysis
+    from SALib.analyze import sobol as sobol_analysis
+    from SALib.sample import morris as morris_sample
+    from SALib.sample import sobol as sobol_sample
+
     return _Salib(
         (morris_analysis.analyze, morris_sample.sample),
         (sobol_analysis.analyze, sobol_sample.sample),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from xc40io.archive.whole_files import make_folder, replacing, write_whole
-from xc40io.config.errors import FailureError
+from xc40io.config.extras import need
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import Axis
 from xc40io.studies.sweep.points import Point
@@ -127,13 +127,9 @@ def to_xarray(done: Swept) -> xr.Dataset:
 
 
 def _xarray() -> Any:
-    try:
-        import xarray as xr
-    except ImportError as error:
-        raise FailureError(
-            "the data set of a sweep: xarray is not installed; right would be: "
-            "pip install 'xc40io[results]'"
-        ) from error
+    need("tables", "the data set of a sweep")
+    import xarray as xr
+
     return xr
 
 

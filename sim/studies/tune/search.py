@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from xc40io.config.errors import FailureError, InputError
+from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.units import MIB
 from xc40io.engine.randomness import stream
 from xc40io.studies.advice.job_knobs import LAYOUT, OWN_FILES
@@ -237,12 +238,9 @@ _ALIKE = 1e-3
 
 
 def _load_optuna() -> Any:
-    try:
-        import optuna
-    except ImportError as error:
-        raise FailureError(
-            "tune: Optuna is not installed; right would be: pip install 'xc40io[tune]'"
-        ) from error
+    need("tune", "tune")
+    import optuna
+
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 

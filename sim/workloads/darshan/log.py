@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.files import check_is_file
 from xc40io.config.kept import kept
 from xc40io.engine.types import Integers
@@ -111,19 +111,6 @@ class DarshanLog:
         return self.names.get(number) or f"#{number}"
 
 
-def need_libdarshan() -> None:
-    """Raise InputError if pydarshan, which has libdarshan-util inside, is not installed.
-
-    There are no packages of it for the newest versions of Python, where everything but logs works
-    without it.
-    """
-    if find_spec("darshan") is None:
-        raise InputError(
-            "Darshan logs are read and written with the package darshan, which is not installed; "
-            "right would be Python 3.11 or 3.12, for which there is one"
-        )
-
-
 def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     """Read a Darshan log; one of a few MiB is taken for damaged after ``time_limit`` seconds.
 
@@ -194,7 +181,7 @@ def _check_header(path: Path) -> int:
 
 def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
     """Read a log in a process of its own; return its arrays, and its text as ``head``."""
-    need_libdarshan()
+    need("logs", str(path))
     reader = Path(__file__).with_name("reader.py")
     limit = time_limit * (1 + path.stat().st_size // 2**25)
     command = [sys.executable, "-P", str(reader), str(path.absolute())]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError, shown
+from xc40io.config.extras import need
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
 from xc40io.workloads.job_records.columns import own_name
@@ -120,6 +121,7 @@ def _cells(text: str, between: str, path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+    need("tables", str(path))
     import pyarrow as pa
     import pyarrow.parquet
 

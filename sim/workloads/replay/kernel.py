@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, PrivateAttr, field_serializer, field_validator
 
 from xc40io.config.errors import InputError
+from xc40io.config.extras import need
 from xc40io.config.files import check_may_open
 from xc40io.config.machine import Machine
 from xc40io.workloads.darshan.facts import STRIPING, check_no_facts, facts_of
@@ -68,6 +69,7 @@ def open_trace(
             ".parquet) or a Darshan log (.darshan)"
         )
     check_no_facts(recorded, path)
+    need("tables", path)
     from xc40io.workloads.replay.trace_table import TableTrace  # with it comes PyArrow
 
     return TableTrace(path, None if files is None else read_side_table(files), progress)
