@@ -97,5 +97,5 @@ def test_the_dataset_has_what_is_described():
 
 def test_without_xarray_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(FailureError, match=r"pip install 'xc40io\[results\]'"):
+    with pytest.raises(FailureError, match=r"pip install 'xc40io\[tables\]'"):
         run().to_xarray()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +48,8 @@ class Agreement(NamedTuple):
     within: float  # share of the jobs whose measured value is between the least and largest draw
 
 
-class Draws(NamedTuple):
+@dataclass(frozen=True)
+class Draws:
     """A stream, run once for each draw."""
 
     results: tuple[StreamResult, ...]  # the first is draw 1 unless the scenario says another
@@ -62,7 +63,12 @@ class Draws(NamedTuple):
 
     def in_io(self, name: str) -> Interval:
         """Return the seconds that a rank of a job was in I/O on average."""
-        return Interval.of([_job_seconds(result)[name] for result in self.results])
+        return Interval.of([seconds[name] for seconds in self._seconds])
+
+    @cached_property
+    def _seconds(self) -> list[dict[str, float]]:
+        """In I/O, of a rank of each job, by draw and name."""
+        return [{job.name: job.in_io for job in result.jobs} for result in self.results]
 
     @property
     def node_hours(self) -> Interval:
@@ -186,10 +192,6 @@ def _alike(scenario: StreamScenario) -> float:  # noqa: ARG001
 
 def _run_draw(scenario: StreamScenario) -> StreamResult:
     return Stream(scenario, recorded_jobs(scenario).jobs).run()
-
-
-def _job_seconds(result: StreamResult) -> dict[str, float]:
-    return {job.name: job.in_io for job in result.jobs}
 
 
 def _node_hours(result: StreamResult) -> list[float]:
