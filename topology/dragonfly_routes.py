@@ -17,6 +17,7 @@ non-minimal
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def dragonfly_candidates(
         One array for each candidate: the links in the order of travel, with :data:`NO_LINK`
         where none is needed.
     """
-    maps = _Maps.of(fabric)
+    maps = _maps_of(fabric)
     draw = Draws(seed, source, target)
     return [
         *(_minimal_candidate(maps, source, target, draw, number) for number in range(minimal)),
@@ -139,6 +140,11 @@ class _Maps:
             self.within_group(enter, target, order >> 1),
         )
         return np.concatenate(legs, axis=1)
+
+
+@lru_cache(maxsize=4)  # the runs of a study are on few networks
+def _maps_of(fabric: Fabric) -> _Maps:
+    return _Maps.of(fabric)
 
 
 _GATEWAY, _STRIDE, _ORDER, _VIA_GROUP, _VIA_ROUTER = range(5)

@@ -15,10 +15,10 @@ is off, the same functions run on the Python object itself.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, NamedTuple, TypeAlias, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -33,8 +33,7 @@ Demands: TypeAlias = Sequence[tuple[Pool, int]]
 _ARRAY_HEAD = 5  # words of an array before its shape: Numba's ArrayModel
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(NamedTuple):
     """What compiled code has to know of an array: its records, dimensions and order in memory."""
 
     dtype: np.dtype[Any]
@@ -163,12 +162,12 @@ class Component:
             number = numbers.get(hints[name])
             self.__dict__[name] = value if number is None else number(value)
         if is_compiling():
-            kinds = ((name, kind_of(self.__dict__[name])) for name in hints)
-            layout = layout_of(type(self).__name__, kinds)
-            self.__dict__["_layout"] = layout
-            self.__dict__["_words"] = np.zeros(layout.words, np.uint64)
-            for name in hints:
-                self._write(name)
+            values = [(name, self.__dict__[name]) for name in hints]
+            kinds = ((name, kind_of(value)) for name, value in values)
+            words = np.array([word for _, value in values for word in _words_of(value)], np.uint64)
+            self.__dict__["_layout"] = layout_of(type(self).__name__, kinds)
+            self.__dict__["_words"] = words
+            self.__dict__["_address"] = int(words.ctypes.data)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in annotated(type(self)):
@@ -223,7 +222,8 @@ class Component:
     @property
     def address(self) -> int:
         """Where its words are."""
-        return int(self._words.ctypes.data)
+        address: int = self.__dict__["_address"]
+        return address
 
     def _write(self, name: str) -> None:
         words = _words_of(self.__dict__[name])
@@ -231,13 +231,13 @@ class Component:
         self._words[first : first + len(words)] = words
 
 
-def annotated(kind: type) -> dict[str, Any]:
+def annotated(kind: type) -> Mapping[str, Any]:
     """Return the fields of a component's class by name: the types that it annotates them with."""
-    known = kind.__dict__.get("_annotated")
+    known: Mapping[str, Any] | None = kind.__dict__.get("_annotated")
     if known is None:
         known = get_type_hints(kind)
         kind._annotated = known  # type: ignore[attr-defined]
-    return dict(known)
+    return known
 
 
 def _size_of(kind: Kind) -> int:

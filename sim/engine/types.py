@@ -28,11 +28,16 @@ def make_table(layout: np.dtype[Any], rows: int) -> Table:
     """
     memory = np.zeros(rows * layout.itemsize + CACHE_LINE, np.uint8)
     first = -memory.ctypes.data % CACHE_LINE
-    return memory[first : first + rows * layout.itemsize].view(layout).view(np.recarray)
+    return np.recarray(rows, layout, buf=memory.data, offset=first)
 
 
 def enlarge_table(table: Table, rows: int) -> Table:
     """Return the same table with zeroed records appended up to ``rows`` in all."""
     larger = make_table(table.dtype, rows)
-    larger[: len(table)] = table
+    as_bytes(larger)[: len(table)] = as_bytes(table)
     return larger
+
+
+def as_bytes(table: Table) -> npt.NDArray[np.void]:
+    """Return records as bytes: NumPy copies those at once, and of records each field by itself."""
+    return np.asarray(table).view(np.dtype((np.void, table.dtype.itemsize)))

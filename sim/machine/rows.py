@@ -81,7 +81,8 @@ class Rows:
                         "at once; right would be a smaller run, or more RPCs as one (rpcs_as_one)"
                     )
                 more = int(self.counts[i, NEEDED] + self.counts[i, WANTED])
-                owner.grow(name, min(2 * known + more, MAX_INDEX))
+                used = known - int(self.counts[i, FREE])
+                owner.grow(name, min(known + used + more, MAX_INDEX))
             self.demanded()
             short = self.counts[:, FREE] <= self.counts[:, NEEDED] + self.counts[:, WANTED]
         self.counts[:, WANTED] = 0

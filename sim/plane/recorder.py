@@ -19,7 +19,7 @@ import numpy.typing as npt
 from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.pool import FREE, Pool, make_log, next_row
-from xc40io.engine.types import Floats, Table, make_table
+from xc40io.engine.types import Floats, Table, as_bytes, make_table
 from xc40io.plane.site import Site
 
 CALL = np.dtype(  # a call of a program on a file, or an operation that is none
@@ -182,7 +182,7 @@ class Recorder(Component):
         table = getattr(self, name)
         used = len(table) - int(spare.counts[FREE])
         if used:
-            self._aside[name].append(_as_bytes(table[:used]).copy())
+            self._aside[name].append(as_bytes(table[:used]).copy())
         length = max(2 * rows, _LOG_ROWS)
         if len(table) < length:
             table = make_table(table.dtype, length)
@@ -202,7 +202,7 @@ class Recorder(Component):
     def add(self, name: str, records: Records) -> None:
         """Add records to a log behind those that it has."""
         self.grow(name, 0)
-        self._aside[name].append(_as_bytes(records))
+        self._aside[name].append(as_bytes(records))
 
     def stop(self) -> None:
         """Record nothing any more; what has been recorded stays."""
@@ -220,18 +220,13 @@ class Recorder(Component):
         found = {}
         for name, (layout, ended) in LOGS.items():
             # As bytes: NumPy copies records field by field, which takes several times as long.
-            whole = np.concatenate([_as_bytes(getattr(self, name)[:0]), *self._aside[name]])
+            whole = np.concatenate([as_bytes(getattr(self, name)[:0]), *self._aside[name]])
             self._aside[name].clear()
             end = whole.view(layout)[ended]
             if (end[1:] < end[:-1]).any():
                 whole = whole[np.argsort(end, kind="stable")]
             found[name] = whole.view(layout)
         return found
-
-
-def _as_bytes(records: Table) -> Records:
-    """Return records without the names of their fields."""
-    return np.asarray(records).view(np.dtype((np.void, records.dtype.itemsize)))
 
 
 @njit

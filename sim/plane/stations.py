@@ -53,6 +53,14 @@ class Section(NamedTuple):
     label: Callable[[int], str]
 
 
+class _Filling(NamedTuple):
+    """What a section has in the columns of the table."""
+
+    inverse_rate: Values
+    latency: Values
+    row: int  # of its first station in the time bins; -1 where none is watched
+
+
 class StationBook:
     """Stations, section by section.
 
@@ -61,7 +69,7 @@ class StationBook:
 
     def __init__(self) -> None:
         self.sections: list[Section] = []
-        self._tables: list[Table] = []
+        self._fillings: list[_Filling] = []
         self._watched = 0
         self._count = 0
         self._opposed: list[tuple[int, int, int]] = []
@@ -90,15 +98,11 @@ class StationBook:
             Whether its bytes are kept over time.
         """
         first = self._count
-        table = make_table(STATION, count)
-        table.inverse_rate = 1.0 / np.asarray(rate)
-        table.latency = latency
-        table.kind = kind
-        table.row = np.arange(self._watched, self._watched + count) if watched else -1
+        row = self._watched if watched else -1
+        self._fillings.append(_Filling(1.0 / np.asarray(rate), latency, row))
         self._watched += count if watched else 0
         self._count += count
         self.sections.append(Section(kind, first, count, label))
-        self._tables.append(table)
         return first
 
     def oppose(self, first: int, other: int, count: int) -> None:
@@ -116,10 +120,16 @@ class StationBook:
     def table(self) -> Table:
         """Return all stations as one table of ``STATION`` records."""
         table = make_table(STATION, self._count)
-        for section, part in zip(self.sections, self._tables, strict=True):
-            table[section.first : section.first + section.size] = part
+        columns = {name: table[name] for name in ("inverse_rate", "latency", "kind", "row")}
+        for section, filling in zip(self.sections, self._fillings, strict=True):
+            own = slice(section.first, section.first + section.size)
+            columns["inverse_rate"][own] = filling.inverse_rate
+            columns["latency"][own] = filling.latency
+            columns["kind"][own] = section.kind
+            watched = filling.row >= 0
+            columns["row"][own] = filling.row + np.arange(section.size) if watched else -1
         for first, other, count in self._opposed:
-            table.opposite[first : first + count] = other - first
+            table["opposite"][first : first + count] = other - first
         return table
 
     def name(self, station: int) -> str:

@@ -128,5 +128,13 @@ def station_table(plane: Plane, book: StationBook) -> StationTable:
         row=used.row.astype(np.int64),
         bin_width=float(bins.width[0]),
         bin_bytes=bins.bytes,
-        bin_busy=np.ascontiguousarray(bins.busy),  # reports add up the bins of a station
+        bin_busy=_by_station(bins.busy),
     )
+
+
+def _by_station(busy: Floats) -> Floats:
+    """Return time bins with those of a station side by side: reports add these up."""
+    reached = int(np.flatnonzero(busy.any(axis=0)).max(initial=-1)) + 1  # most runs are short
+    lying = np.zeros(busy.shape)
+    lying[:, :reached] = busy[:, :reached]
+    return lying

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -207,14 +208,37 @@ def _normal_quantiles() -> Floats:
     return np.array([NormalDist().inv_cdf(middle) for middle in middles])
 
 
+class _HeadMoves(NamedTuple):
+    """What head moves of a disk depend on, in seconds."""
+
+    seek: float
+    settle: float
+    turn: float
+
+    @classmethod
+    def of(cls, lustre: Lustre) -> _HeadMoves:
+        """Return those of the disks of a machine."""
+        settle = min(lustre.disk_settle, lustre.disk_seek)
+        return cls(lustre.disk_seek, settle, lustre.disk_turn)
+
+
+# What follows takes longer than to build the rest of the arrays, and is the same in most runs.
+_KEPT = 8
+
+
 def slowest_of(lustre: Lustre) -> Floats:
     """Return how long the slowest of some heads takes to move: float64 (disks, 1024), in seconds.
 
     Row ``n - 1`` has the quantiles for ``n`` disks, up to those of a RAID stripe.
     """
-    disks = np.arange(1, lustre.raid_stripe // lustre.raid_chunk + 1)
+    return _slowest_of(_HeadMoves.of(lustre), lustre.raid_stripe // lustre.raid_chunk)
+
+
+@lru_cache(_KEPT)
+def _slowest_of(moves: _HeadMoves, most: int) -> Floats:
+    disks = np.arange(1, most + 1)
     # All of n take less than t as often as one does, to the n-th power.
-    return _moves(lustre, _BELOW ** (1.0 / disks[:, None]))
+    return _moves(moves, _BELOW ** (1.0 / disks[:, None]))
 
 
 def first_of(lustre: Lustre) -> Floats:
@@ -223,19 +247,23 @@ def first_of(lustre: Lustre) -> Floats:
     The mean, for 1, 2, ... places, up to as many as a disk chooses from. The nearest is where the
     head comes to first, rotation included.
     """
-    places = np.arange(1, lustre.disk_queue + 1)
+    return _first_of(_HeadMoves.of(lustre), lustre.disk_queue)
+
+
+@lru_cache(_KEPT)
+def _first_of(moves: _HeadMoves, most: int) -> Floats:
+    places = np.arange(1, most + 1)
     # All of n take more than t as often as one does, to the n-th power.
-    return _moves(lustre, 1.0 - _BELOW ** (1.0 / places[:, None])).mean(axis=1)
+    return _moves(moves, 1.0 - _BELOW ** (1.0 / places[:, None])).mean(axis=1)
 
 
-def _moves(lustre: Lustre, below: Floats) -> Floats:
+def _moves(moves: _HeadMoves, below: Floats) -> Floats:
     """Return quantiles of how long one head takes to move: in the shape of ``below``, seconds."""
-    settle = min(lustre.disk_settle, lustre.disk_seek)
-    one = _head_moves(lustre.disk_seek, settle, lustre.disk_turn)
+    one = _head_moves(*moves)
     return one[(below * len(one)).astype(np.int64)]
 
 
-@lru_cache(maxsize=8)  # to sort them takes longer than to build the rest of the arrays
+@lru_cache(_KEPT)
 def _head_moves(seek: float, settle: float, turn: float) -> Floats:
     """Return how long one head takes to move: float64, ascending, each as likely, in seconds.
 
