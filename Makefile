@@ -27,12 +27,13 @@ validate: $(READY)
 score-quick: $(READY)
 	$(BIN)/xc40io validate --score --fast --against validation/kept.json
 
+# The tests of a file run in one process: what they share is made once.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto -m "not benchmark and not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile -m "not benchmark and not slow"
 
 # What takes long, once more in full: all shipped scenarios explained, Theta's curves drawn. Minutes.
 slow: $(READY)
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
 # The package with all folders where an installed one has them: what only looks at files needs it.
 HOUSE := build/house/xc40io

@@ -56,12 +56,12 @@ class Metric:
     @property
     def runs(self) -> tuple[str, ...]:
         """The runs that it names, each once; ``*`` if it looks at each."""
-        return tuple(dict.fromkeys(run for _, (run, *_) in self.expression.calls()))
+        return tuple(dict.fromkeys(run for _, (run, *_) in self.expression.calls))
 
     @property
     def of_machine(self) -> bool:
         """Whether it is about a machine and a number of nodes, and not about runs."""
-        return any(FUNCTIONS[function].of_machine for function, _ in self.expression.calls())
+        return any(FUNCTIONS[function].of_machine for function, _ in self.expression.calls)
 
     @property
     def of_each(self) -> bool:
@@ -93,7 +93,7 @@ def parse_metric(text: object) -> Metric:
     if isinstance(text, Metric):
         return text
     expression = _METRICS.parse(text)
-    for name, (run, *words) in expression.calls():
+    for name, (run, *words) in expression.calls:
         if not run or not FUNCTIONS[name].takes(words):
             raise InputError(f"{text!r}: right would be {name}{FUNCTIONS[name].usage}")
     return Metric(expression)

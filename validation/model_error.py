@@ -110,7 +110,7 @@ def _phases_of(claim: Claim, functions: Sequence[str]) -> Iterator[Rate]:
         return
     if claim.unjudged:
         return
-    calls = list(metric.expression.calls())
+    calls = list(metric.expression.calls)
     if len(calls) != 1 or calls[0][0] not in functions or relation.ratio is not None:
         return
     function, (run, *words) = calls[0]

@@ -130,7 +130,7 @@ def _readings(claim: Claim, *, apart: bool = False) -> Iterator[tuple[str, ...]]
 
     With `apart` only of runs in which each process has a file of its own, whatever their nodes.
     """
-    for function, (run, *words) in claim.metric.expression.calls() if claim.metric else ():
+    for function, (run, *words) in claim.metric.expression.calls if claim.metric else ():
         for name in (run,) if run in claim.runs else claim.runs:
             scenario = claim.runs[name]
             if not apart:

@@ -24,7 +24,7 @@ def _points(claim: Claim) -> Iterator[Point]:
     """Yield the point that a claim is about, if it is the bandwidth of a phase of a run."""
     if claim.metric is None or claim.relation is None or claim.relation.value is None:
         return
-    calls = list(claim.metric.expression.calls())
+    calls = list(claim.metric.expression.calls)
     if (
         claim.metric.dimension != RATE
         or len(calls) != 1

@@ -137,7 +137,7 @@ def quotient_of(claim: Claim) -> tuple[str, str] | None:
     if claim.metric is None or claim.relation is None or claim.relation.ratio is None:
         return None
     tree = claim.metric.expression.tree
-    calls = list(claim.metric.expression.calls())
+    calls = list(claim.metric.expression.calls)
     plain = isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div) and len(calls) == 2
     if not plain or calls[0][0] != calls[1][0] or calls[0][1][1:] != calls[1][1][1:]:
         return None

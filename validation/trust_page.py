@@ -258,7 +258,7 @@ class Results:
 
     def _crossed(self) -> Iterator[str]:
         """Yield a table of errors as fitted and as cross-validated."""
-        tables = {by: by_group(self._cross_validation(by)) for by in FOLDS}
+        tables = {by: by_group(crossed) for by, crossed in self._by.items()}
         yield _cells(("group", "as it is", *(f"without its {by}" for by in tables)))
         yield _rule(2 + len(tables))
         for group, (fitted, _) in tables["series"].items():
@@ -266,7 +266,7 @@ class Results:
             yield _cells((group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed))
 
     def _alone(self) -> Iterator[str]:
-        crossed = self._cross_validation("series")
+        crossed = self._by["series"]
         lone, one_study = lone_words(crossed, self._claims)
         whole = whole_alone(crossed.claims, load_free_parameters())
         said = f"One row alone fixes {lone}; of one study alone are the rows that fix {one_study}."
@@ -295,10 +295,12 @@ class Results:
 
     @cached_property
     def _coverage(self) -> Coverage:
-        return Coverage(self._cross_validation("series"))
+        return Coverage(self._by["series"])
 
-    def _cross_validation(self, by: By) -> CrossValidation:
-        return kept_cross_validation(self._claims, self._kept, by)
+    @cached_property
+    def _by(self) -> dict[By, CrossValidation]:
+        """The cross-validations, by what is left out at a time."""
+        return {by: kept_cross_validation(self._claims, self._kept, by) for by in FOLDS}
 
 
 def _compares(claim: Claim) -> bool:

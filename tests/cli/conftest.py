@@ -10,7 +10,7 @@ from xc40io.cli.app import cli
 Run = Callable[..., Result]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def xc40io() -> Run:
     """Run the command line in this process: ``xc40io("ior", "--nodes", "2", "--", "-w")``."""
     return lambda *words: CliRunner().invoke(cli, words, prog_name="xc40io")

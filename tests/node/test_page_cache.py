@@ -300,7 +300,7 @@ def test_of_a_read_across_a_boundary_of_4_mib_the_rest_is_asked_for_when_its_rea
     """Nothing is read ahead, and heads take a second to move."""
     plane = SmallPlane(1, lustre__readahead=0, lustre__max_rpcs_in_flight=256)
     plane.add_files(stripes=1, stripe_size=16 << 20, size=16 << 20)
-    plane.tables.disks.slowest[:] = 1.0
+    plane.tables.disks.slowest = np.ones_like(plane.tables.disks.slowest)
     (took,) = plane.run([[Step(Op.READ, 0, offset * KIB, length * KIB)]])
     assert rounds <= took < rounds + 0.5
 

@@ -12,6 +12,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeGuard
 from warnings import catch_warnings, simplefilter
 
@@ -49,8 +50,9 @@ class Expression:
         """Return the names whose values it needs."""
         return [part.id for part in _parts(self.tree) if isinstance(part, ast.Name)]
 
+    @cached_property
     def calls(self) -> list[tuple[str, list[Any]]]:
-        """Return the functions that it calls, as written, and the literals it calls them with."""
+        """The functions that it calls, as written, and the literals that it calls them with."""
         called = [part for part in _parts(self.tree) if isinstance(part, ast.Call)]
         called.sort(key=lambda call: (call.lineno, call.col_offset))
         return [

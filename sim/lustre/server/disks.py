@@ -222,8 +222,14 @@ class _HeadMoves(NamedTuple):
         return cls(lustre.disk_seek, settle, lustre.disk_turn)
 
 
-# What follows takes longer than to build the rest of the arrays, and is the same in most runs.
+# What follows takes longer than to build the rest of the arrays, and is the same in most runs. So
+# runs share it, and nobody may write in it.
 _KEPT = 8
+
+
+def _shared(values: Floats) -> Floats:
+    values.setflags(write=False)
+    return values
 
 
 def slowest_of(lustre: Lustre) -> Floats:
@@ -238,7 +244,7 @@ def slowest_of(lustre: Lustre) -> Floats:
 def _slowest_of(moves: _HeadMoves, most: int) -> Floats:
     disks = np.arange(1, most + 1)
     # All of n take less than t as often as one does, to the n-th power.
-    return _moves(moves, _BELOW ** (1.0 / disks[:, None]))
+    return _shared(_moves(moves, _BELOW ** (1.0 / disks[:, None])))
 
 
 def first_of(lustre: Lustre) -> Floats:
@@ -254,7 +260,7 @@ def first_of(lustre: Lustre) -> Floats:
 def _first_of(moves: _HeadMoves, most: int) -> Floats:
     places = np.arange(1, most + 1)
     # All of n take more than t as often as one does, to the n-th power.
-    return _moves(moves, 1.0 - _BELOW ** (1.0 / places[:, None])).mean(axis=1)
+    return _shared(_moves(moves, 1.0 - _BELOW ** (1.0 / places[:, None])).mean(axis=1))
 
 
 def _moves(moves: _HeadMoves, below: Floats) -> Floats:

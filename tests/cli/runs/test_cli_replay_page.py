@@ -16,13 +16,14 @@ REAL = Path(__file__).parents[4] / "shared/data/darshan"
 """Logs of real jobs, where somebody has put some beside the checkout; they are not needed."""
 
 
-@pytest.fixture
-def page(xc40io, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def page(xc40io, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of eight ranks that write one file together, through one aggregator."""
     below = posix_writes(-1, 32, MIB, OPENS=8, SLOWEST_RANK_BYTES=32 * MIB)
     below["F_VARIANCE_RANK_BYTES"] = (32 * MIB) ** 2 / 8 - (4 * MIB) ** 2
     below["SIZE_WRITE_100K_1M"], below["SIZE_WRITE_1M_4M"] = 32, 0
-    log, page = tmp_path / "shared.darshan", tmp_path / "page.html"
+    folder = tmp_path_factory.mktemp("shared")
+    log, page = folder / "shared.darshan", folder / "page.html"
     above = collective_writes(8, 2, 2 * MIB)
     write_log(log, ranks=8, POSIX=[below], MPIIO=[above])
     told = ["--recorded", "ppn=2"]
@@ -62,7 +63,14 @@ def test_it_can_be_read_on_a_telephone_too(browser: Browser, page: Path, width: 
     _look_at(browser, page, width)
 
 
-@pytest.mark.parametrize("name", ["sample-goodost", "mpi-io-test", "sample-dxt-simple"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("sample-goodost", marks=pytest.mark.slow),
+        pytest.param("mpi-io-test", marks=pytest.mark.slow),
+        "sample-dxt-simple",
+    ],
+)
 def test_pages_of_real_logs_can_be_read(xc40io, browser: Browser, tmp_path: Path, name: str):
     log, page = REAL / f"{name}.darshan", tmp_path / "page.html"
     if not log.exists():

@@ -206,7 +206,7 @@ def test_another_grammar_has_its_own_operators_functions_and_spelling():
     expression = grammar.parse("1 plus twice(4)")
     assert expression.value(evaluator) == 9
     assert expression.text == "1 plus twice(4)"
-    assert expression.calls() == [("twice", [4])]
+    assert expression.calls == [("twice", [4])]
     for text in ("1 - 2", "-1", "twice(1, 2)", "min(1, 2)", "1 if 1 else 2", "1 and 2", "a"):
         with pytest.raises(InputError, match=r"is not a sum; right would be twice\(1\) \+ 2"):
             grammar.parse(text)
@@ -214,7 +214,7 @@ def test_another_grammar_has_its_own_operators_functions_and_spelling():
 
 def test_calls_are_told_in_the_order_in_which_they_are_written():
     expression = ARITHMETIC.parse("min(1, 2) / max(3, 4) / abs(5) * ceil(6)")
-    assert expression.calls() == [("min", [1, 2]), ("max", [3, 4]), ("abs", [5]), ("ceil", [6])]
+    assert expression.calls == [("min", [1, 2]), ("max", [3, 4]), ("abs", [5]), ("ceil", [6])]
 
 
 def test_only_names_that_are_not_called_need_values():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,7 +74,7 @@ def test_the_page_is_waited_for_as_a_read_is(offset: int, length: int, pages: in
     plane = SmallPlane(2, 1)
     (file,) = plane.add_files(1)
     plane.run([[write(file, 0, RPC), Step(Op.FSYNC, file)], []])
-    plane.tables.disks.slowest[:] = 1.0
+    plane.tables.disks.slowest = np.ones_like(plane.tables.disks.slowest)
     (took,) = plane.run([[], [write(file, offset, length)]])
     programs = plane.tables.programs
     waited = programs.waits[1]
