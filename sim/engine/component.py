@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.engine.compiled import is_compiling
-from xc40io.engine.pool import Pool, enlarge_pool
+from xc40io.engine.pool import Pool, enlarge_pool, rows_in_use
 from xc40io.engine.types import enlarge_table
 
 Demands: TypeAlias = Sequence[tuple[Pool, int]]
@@ -195,8 +195,10 @@ class Component:
 
         A component with more that goes by the rows of a table overrides this.
         """
-        setattr(self, name, enlarge_table(getattr(self, name), rows))
-        setattr(self, f"spare_{name}", enlarge_pool(getattr(self, f"spare_{name}"), rows))
+        spare: Pool = getattr(self, f"spare_{name}")
+        table = enlarge_table(getattr(self, name), rows, rows_in_use(spare))
+        setattr(self, name, table)
+        setattr(self, f"spare_{name}", enlarge_pool(spare, rows))
 
     def pools(self) -> dict[str, Pool]:
         """Return the pools of its own tables, by the names of the tables."""

@@ -36,8 +36,27 @@ def enlarge_map(table: HashMap, size: int) -> HashMap:
     if room == len(table.keys):
         return table
     larger = make_map(room)
-    _copy(table, larger)
+    taken = np.flatnonzero(table.keys != _EMPTY)
+    _fill(larger, table.keys[taken], table.rows[taken])
     return larger
+
+
+def _fill(table: HashMap, keys: Integers, rows: Indices) -> None:
+    """Give keys their rows in an empty map, all at once.
+
+    They are put in by where their search begins: each comes there, or next to the one before it.
+    """
+    mask = len(table.keys) - 1
+    home = ((keys * _MULTIPLIER) >> 20) & mask
+    order = np.argsort(home, kind="stable")
+    keys, rows, number = keys[order], rows[order], np.arange(len(keys))
+    slot = np.maximum.accumulate(home[order] - number) + number
+    within = slot <= mask
+    table.keys[slot[within]] = keys[within]
+    table.rows[slot[within]] = rows[within]
+    table.used[0] = np.count_nonzero(within)
+    for key, row in zip(keys[~within].tolist(), rows[~within].tolist(), strict=True):
+        put(table, key, row)  # round the end
 
 
 @njit
@@ -112,10 +131,3 @@ def discard(table: HashMap, key: int) -> int:
     table.keys[gap] = _EMPTY
     table.used[0] -= 1
     return row
-
-
-@njit
-def _copy(table: HashMap, larger: HashMap) -> None:
-    for slot in range(len(table.keys)):
-        if table.keys[slot] != _EMPTY:
-            put(larger, table.keys[slot], table.rows[slot])

@@ -26,7 +26,7 @@ import numpy as np
 from xc40io.engine.calendar import Calendar, make_calendar
 from xc40io.engine.compiled import inlined, njit
 from xc40io.engine.component import Component
-from xc40io.engine.pool import Pool, make_pool
+from xc40io.engine.pool import Pool, make_pool, rows_in_use
 from xc40io.engine.types import Floats, Indices, Table, make_table
 
 STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line of each
@@ -105,9 +105,10 @@ class Network(Component):
 
     def grow(self, name: str, rows: int) -> None:
         """Make the table of messages longer."""
+        used = rows_in_use(self.spare_messages)
         super().grow(name, rows)
         spent = np.zeros((rows, self.spent.shape[1]))
-        spent[: len(self.spent)] = self.spent
+        spent[:used] = self.spent[:used]
         self.spent = spent
 
 

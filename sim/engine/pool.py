@@ -61,6 +61,14 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
     return Pool(rows, pool.counts)
 
 
+def rows_in_use(pool: Pool) -> int:
+    """Return a number of rows behind which none is in use."""
+    free = pool.rows[: pool.counts[FREE]]
+    # At the bottom of the stack lie the last rows, as they lay at first.
+    last = free == np.arange(len(pool.rows) - 1, len(pool.rows) - 1 - len(free), -1)
+    return len(pool.rows) - (len(free) if last.all() else int(np.argmin(last)))
+
+
 def live_rows(pool: Pool) -> Integers:
     """Return the rows that are in use: int64 (n,), in ascending order."""
     live = np.ones(len(pool.rows), np.bool_)

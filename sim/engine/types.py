@@ -31,10 +31,13 @@ def make_table(layout: np.dtype[Any], rows: int) -> Table:
     return np.recarray(rows, layout, buf=memory.data, offset=first)
 
 
-def enlarge_table(table: Table, rows: int) -> Table:
-    """Return the same table with zeroed records appended up to ``rows`` in all."""
+def enlarge_table(table: Table, rows: int, used: int | None = None) -> Table:
+    """Return the same table with zeroed records appended up to ``rows`` in all.
+
+    ``used``: behind so many records none is in use. These become zero, so that they take no memory.
+    """
     larger = make_table(table.dtype, rows)
-    as_bytes(larger)[: len(table)] = as_bytes(table)
+    as_bytes(larger)[: len(table[:used])] = as_bytes(table)[:used]
     return larger
 
 

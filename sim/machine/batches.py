@@ -15,7 +15,6 @@ from xc40io.machine.tables import Tables
 from xc40io.mpi.exchange import GATE, TRANSFER, drop_transfers, gates_of
 from xc40io.network.peers import PeerRoutes
 from xc40io.plane.batch import Batch, Transfers, most_at_once, refer_from
-from xc40io.plane.causes import waited_of
 from xc40io.plane.control import start_programs
 from xc40io.plane.library_calls import LIBRARY_CALL
 from xc40io.plane.operations import OPERATION, Op, Operations, keep_operations
@@ -151,7 +150,7 @@ class Batches:
         if not going_on and (pool.kind == _MEET).any():
             # They come out of a barrier, which is a meeting too: what kept the last to come to
             # the next one happened since.
-            known.met[programs] = waited_of(known.waits[programs], known.behind[programs]).causes
+            known.met[programs] = known.waited(programs).causes
         start_programs(known, programs, bounds + base, batch, going_on)
         return batch
 

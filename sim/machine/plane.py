@@ -32,7 +32,7 @@ from xc40io.machine.recorded import end_recording
 from xc40io.machine.rows import Rows
 from xc40io.machine.tables import Tables
 from xc40io.network.peers import PeerRoutes
-from xc40io.plane.causes import Waited, waited_of
+from xc40io.plane.causes import Waited
 from xc40io.plane.control import start_programs
 from xc40io.plane.files import Backend
 from xc40io.plane.operations import Op
@@ -88,8 +88,7 @@ class Plane:
 
     def waited(self, programs: Integers) -> Waited:
         """Return what some programs, int64 (n,), have waited for so far, in seconds."""
-        known = self.tables.programs
-        return waited_of(known.waits[programs], known.behind[programs])
+        return self.tables.programs.waited(programs)
 
     def operations_left(self, programs: Integers) -> int:
         """Return how many operations some programs, int64 (n,), have left of what they got."""

@@ -94,8 +94,11 @@ class Waited(NamedTuple):
     # that are taken apart, but at `TRANSFER` the latency of messages.
     causes: Floats
 
-    def __sub__(self, other: Waited) -> Waited:
-        return Waited(self.doing - other.doing, self.causes - other.causes)
+    def since(self, before: Waited) -> Waited:
+        """Return what has been waited since then: in place, for it is long."""
+        for own, earlier in zip(self, before, strict=True):
+            own -= earlier
+        return self
 
 
 def waited_of(doing: Floats, behind: Floats) -> Waited:
@@ -104,12 +107,14 @@ def waited_of(doing: Floats, behind: Floats) -> Waited:
     Parameters
     ----------
     doing
-        float64 (n, ``COARSE``): ``Programs.waits`` of some programs.
+        float64 (n, ``COARSE``): a copy of ``Programs.waits`` of some programs.
     behind
-        float64 (n, causes): ``Programs.behind`` of the same.
+        float64 (n, causes): a copy of ``Programs.behind`` of the same. Both go into the answer.
     """
-    causes = behind.copy()
+    apart = doing[:, _TAKEN_APART]
+    rest = apart.sum(axis=1) - behind.sum(axis=1)
+    causes = behind
     causes[:, :COARSE] += doing
-    causes[:, _TAKEN_APART] -= doing[:, _TAKEN_APART]
-    causes[:, Cause.TRANSFER] = doing[:, _TAKEN_APART].sum(axis=1) - behind.sum(axis=1)
-    return Waited(doing.copy(), causes)
+    causes[:, _TAKEN_APART] -= apart
+    causes[:, Cause.TRANSFER] = rest
+    return Waited(doing, causes)

@@ -20,7 +20,7 @@ from xc40io.engine.network import Network
 from xc40io.engine.queue import pass_turn, pop
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
-from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause
+from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause, Waited, waited_of
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Files
 from xc40io.plane.operations import OPERATION, TIMERS
@@ -170,6 +170,13 @@ class Programs(Component):
         counted = (self.waits, self.behind, self.met, self.replies, self.marks)
         for table in (*counted, self.timers, self.refused):
             table[programs] = 0
+
+    def waited(self, programs: Integers) -> Waited:
+        """Return what some programs, int64 (n,), have waited so far, in arrays of the caller's."""
+        if self.counts[0] == 0:  # nobody has begun: nothing takes memory that is not needed
+            count = len(programs)
+            return Waited(np.zeros((count, COARSE)), np.zeros((count, CAUSES)))
+        return waited_of(self.waits[programs], self.behind[programs])
 
     def pending(self) -> int:
         """Return the most events that can be pending: one a program."""

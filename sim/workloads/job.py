@@ -217,7 +217,7 @@ class Job:
             batch.add(Op.THINK, np.arange(self.ranks), seconds=think)
         yield self.filesystem.run(batch)
         ended = self.filesystem.marks(self.programs)[:, LAST_MARK]
-        waited = self.filesystem.plane.waited(self.programs) - before
+        waited = self.filesystem.plane.waited(self.programs).since(before)
         for waits in waited:
             waits[:, Cause.THINK] -= think * self.filesystem.plane.pace.of(self.programs)
         self.add_stretch(label, stretch_of(float(started), ended, waited))

@@ -91,7 +91,7 @@ class Phase:
         """Return the clock readings of all ranks."""
         times = self.filesystem.marks(self.task.ranks.programs)
         opened, closed = times[:, _OPEN_START], times[:, _CLOSE_END]
-        waited = self.task.ranks.waited(self.filesystem.plane) - self._waited
+        waited = self.task.ranks.waited(self.filesystem.plane).since(self._waited)
         return PhaseRecord(
             access=self.task.access,
             repetition=repetition,

@@ -165,7 +165,7 @@ class _Run:
             batch.add(Op.WRITE_OUT, file=own, count=self._made)
         batch.add(Op.MARK, mark=_SYNCED)
         yield self._job.filesystem.run(batch)
-        waited = self._ranks.waited(plane) - before
+        waited = self._ranks.waited(plane).since(before)
         times = self._job.filesystem.marks(self._ranks.programs)
         phase = MdtestPhase(
             operation=operation,

@@ -31,7 +31,7 @@ def replay(job: Job, intake: Intake, timing: Timing) -> Generator[simpy.Event, A
     programs = job.programs[: intake.trace.ranks]
     before = job.filesystem.plane.waited(programs)
     yield from feeder.run()
-    waited = job.filesystem.plane.waited(programs) - before
+    waited = job.filesystem.plane.waited(programs).since(before)
     ended = np.maximum(feeder.end, started)
     job.add_stretch("replay", stretch_of(started, ended, waited))
     intake.close()
