@@ -29,7 +29,8 @@ score-quick: $(READY)
 
 # The tests of a file run in one process: what they share is made once.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "not benchmark and not slow"
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder \
+	    -m "not benchmark and not slow"
 
 # What takes long, once more in full: all shipped scenarios explained, Theta's curves drawn. Minutes.
 slow: $(READY)

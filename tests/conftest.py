@@ -63,6 +63,22 @@ def _has_room(folder: Path) -> bool:
     return shutil.disk_usage(folder).free > 2**31
 
 
+LONG = (
+    "test_explorer_page.py",
+    "test_examples.py",
+    "test_explanation.py",
+    "test_sweep.py",
+    "test_written_log.py",
+)
+"""Files of tests that take half a minute each. Where one process runs a file, they begin first: at
+the end the others would wait for whoever has got one of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the long files."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
+
 def pytest_collection_finish() -> None:
     """Look no more for garbage among the tests themselves: they stay, and are many."""
     gc.collect()

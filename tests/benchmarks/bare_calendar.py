@@ -1,4 +1,8 @@
-"""The limit of the data plane: a loop that takes events from its calendar and does nothing else."""
+"""Limits of the data plane: loops that take events from its calendar, and compute nothing.
+
+The *bare loop* does nothing else. The *floor* also reads and writes what every hop of a message
+does, wherever that lies in memory: its record, its meters, a station, the station's time bin.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,17 @@ from xc40io.compiler.core import prepare
 from xc40io.engine.calendar import (
     Calendar,
     make_calendar,
+    next_index,
     next_time,
     reschedule_next,
     schedule,
 )
 from xc40io.engine.compiled import entry
 from xc40io.engine.component import Component
+from xc40io.engine.network import STATION, Bins, Network, make_network, set_stations
 from xc40io.engine.pool import NoRowLeftError
-from xc40io.engine.types import Floats
+from xc40io.engine.types import Floats, Indices, make_table
+from xc40io.plane.stations import METERS
 
 EVENTS = 10_000_000
 
@@ -53,6 +60,46 @@ def bare_loop(pending: int, cycle: float, clock: Callable[[], float] = time.perf
     began = clock()
     _turn_over(work)
     return clock() - began
+
+
+class Touched(Component):
+    """A calendar, the delays to come, and the rows that events touch."""
+
+    turnover: Turnover
+    network: Network
+    stations: Indices  # int32 (events,): the station of each
+
+
+def floor_loop(pending: int, cycle: float, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return the seconds in which ``EVENTS`` events touch what a hop touches, and do nothing."""
+    network = make_network(meters=METERS, messages=pending)
+    set_stations(network, make_table(STATION, _STATIONS), bins=_BINS, bin_width=cycle / _BINS)
+    network.bins = Bins(*(np.zeros((_STATIONS, _BINS), order="F") for _ in range(2)), np.ones(1))
+    stations = np.random.default_rng(2).integers(0, _STATIONS, EVENTS).astype(np.int32)
+    work = Touched(turnover=turnover(pending, cycle), network=network, stations=stations)
+    prepare([_touch], work)
+    began = clock()
+    _touch(work)
+    return clock() - began
+
+
+_STATIONS, _BINS = 1024, 1024
+"""Interfaces, routers, links, servers and disks that IOR of 256 nodes meets, about; time bins."""
+
+
+@entry(raises=NoRowLeftError)
+def _touch(work: Touched) -> None:
+    """Move the entity that acts next by each delay in turn; touch its rows and a station's."""
+    calendar, network = work.turnover.calendar, work.network
+    for i in range(len(work.stations)):
+        message_id, station_id = next_index(calendar), work.stations[i]
+        message, station = network.messages[message_id], network.stations[station_id]
+        message.tail += 1.0
+        station.free += 1.0
+        network.spent[message_id, i & 7] += 1.0
+        now = next_time(calendar)
+        network.bins.busy[station_id, int(now) & (_BINS - 1)] += 1.0
+        reschedule_next(calendar, now + work.turnover.delays[i])
 
 
 @entry(raises=NoRowLeftError)

@@ -10,7 +10,7 @@ from math import isnan
 from statistics import median
 from typing import NamedTuple
 
-from bare_calendar import EVENTS, bare_loop
+from bare_calendar import EVENTS, bare_loop, floor_loop
 from simpy_models import Work, lean_callbacks, process_per_rpc, theta_write
 
 NODES, PPN, STRIPES = 256, 16, 48
@@ -37,14 +37,15 @@ class Yardsticks:
     lean, process
         Seconds for an RPC on Theta's path: of a model with lean callbacks, and of one with a SimPy
         process for each RPC. The latter is NaN where it was left out: it takes long.
-    event
-        Seconds for an event of a loop that does nothing but take it and put it back.
+    event, floor
+        Seconds for an event of a loop that does nothing but take it and put it back; of one that
+        also touches the rows that a hop touches.
     """
 
     def __init__(self, *, with_process: bool) -> None:
         self._work = theta_write(NODES, PPN, 2, STRIPES)
         self._with_process = with_process
-        self.lean = self.process = self.event = float("nan")
+        self.lean = self.process = self.event = self.floor = float("nan")
 
     def measure(self) -> None:
         """Measure all of them, now: the machine may be busier than a while ago."""
@@ -52,6 +53,7 @@ class Yardsticks:
         if self._with_process:
             self.process = self._rpc(process_per_rpc)
         self.event = bare_loop(PENDING, CYCLE, time.process_time) / EVENTS
+        self.floor = floor_loop(PENDING, CYCLE, time.process_time) / EVENTS
 
     def __str__(self) -> str:
         """Return what they are, for people."""
@@ -60,7 +62,8 @@ class Yardsticks:
         )
         return (
             f"yardsticks: SimPy {1 / self.lean:,.0f} RPCs/s with lean callbacks{process}; "
-            f"the bare loop {1 / self.event:,.0f} events/s"
+            f"the bare loop {1 / self.event:,.0f} events/s, {1 / self.floor:,.0f} with the rows "
+            "that a hop touches"
         )
 
     def _rpc(self, model: Callable[[Work], int]) -> float:
