@@ -60,9 +60,9 @@ def paired(before: Sequence[float], after: Sequence[float]) -> Ratio:
 
 @cache
 def _student(freedom: int) -> float:
-    """Return below what a value of Student's t distribution stays with :data:`CONFIDENCE`.
+    """Return how far from 0 a value of Student's t stays with :data:`CONFIDENCE`.
 
-    SciPy has it, too, for 140 MB that no run needs otherwise.
+    SciPy has it, too, for more than 100 MB that these studies need for nothing else.
     """
     low, high = 0.0, pi / 2
     while low < (middle := (low + high) / 2) < high:

@@ -52,7 +52,9 @@ def write_tokio(result: Result, path: str, option: str) -> list[str]:
     Raises
     ------
     InputError
-        If h5py is not installed, the run was not recorded, or the file cannot be written.
+        If the run was not recorded, or the file cannot be written.
+    FailureError
+        If h5py is not installed.
     """
     need("tokio", option)
     import h5py

@@ -119,6 +119,8 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     InputError
         If there is no such file, if it is no log, of an unknown version or damaged, or if it says
         nothing about reads and writes through POSIX or MPI-IO.
+    FailureError
+        If pydarshan, which has libdarshan-util inside, is not installed.
     """
     path = Path(path)
     missing = _check_header(path)
