@@ -68,15 +68,26 @@ MESSAGE = np.dtype(
 class Bins(NamedTuple):
     """Bytes and busy seconds of the watched stations over time.
 
-    ``bytes`` and ``busy`` have the shape (rows, bins), in Fortran order: the present bins of all
-    stations lie side by side and stay in the cache. ``width`` holds the width of a bin in
-    seconds. When time runs past the last bin, neighbours are added up and the width doubles, so
-    memory stays fixed however long the run.
+    ``served`` has the shape (2, rows, bins), in Fortran order: the bytes and the busy seconds of a
+    bin lie together, and beside them the present bins of all other stations, so that they stay in
+    the cache. ``width`` holds the width of a bin in seconds. When time runs past the last bin,
+    neighbours are added up and the width doubles, so memory stays fixed however long the run.
     """
 
-    bytes: Floats
-    busy: Floats
+    served: Floats
     width: Floats
+
+    @property
+    def bytes(self) -> Floats:
+        """Bytes: float64 (rows, bins)."""
+        moved: Floats = self.served[0]
+        return moved
+
+    @property
+    def busy(self) -> Floats:
+        """Seconds of service: float64 (rows, bins)."""
+        seconds: Floats = self.served[1]
+        return seconds
 
 
 class Network(Component):
@@ -159,32 +170,33 @@ def set_stations(
 
 
 def _make_bins(rows: int, bins: int, width: float) -> Bins:
-    shape = rows, bins
-    return Bins(np.zeros(shape, order="F"), np.zeros(shape, order="F"), np.array([width]))
+    return Bins(np.zeros((2, rows, bins), order="F"), np.array([width]))
 
 
 @njit
 def _fold(bins: Bins) -> None:
     """Double the width of the time bins: add each pair up."""
-    rows, count = bins.bytes.shape
+    served = bins.served
+    _, rows, count = served.shape
     half = count // 2
     # In place: a bin is written only when it has been read as part of its pair.
-    for values in (bins.bytes, bins.busy):
+    for i in range(count):
+        pair = 2 * i
         for row in range(rows):
-            for i in range(count):
-                pair = 2 * i
-                values[row, i] = values[row, pair] + values[row, pair + 1] if i < half else 0.0
+            for what in range(2):
+                both = served[what, row, pair] + served[what, row, pair + 1] if i < half else 0.0
+                served[what, row, i] = both
     bins.width[0] *= 2.0
 
 
 @njit
 def _record(bins: Bins, row: int, start: float, held: float, size: float) -> None:
     """Add a service of ``held`` seconds from ``start`` to the time bins of a station."""
-    count = bins.bytes.shape[1]
+    count = bins.served.shape[2]
     while start + held >= count * bins.width[0]:
         _fold(bins)
     width = bins.width[0]
-    bins.bytes[row, int(start / width)] += size
+    bins.served[0, row, int(start / width)] += size
     left = held
     at = start
     while left > 0.0:
@@ -193,7 +205,7 @@ def _record(bins: Bins, row: int, start: float, held: float, size: float) -> Non
         if part <= 0.0:  # `at` rounds to the end of its bin
             i += 1
             part = min(left, width)
-        bins.busy[row, i] += part
+        bins.served[1, row, i] += part
         left -= part
         at += part
 

@@ -74,7 +74,7 @@ def floor_loop(pending: int, cycle: float, clock: Callable[[], float] = time.per
     """Return the seconds in which ``EVENTS`` events touch what a hop touches, and do nothing."""
     network = make_network(meters=METERS, messages=pending)
     set_stations(network, make_table(STATION, _STATIONS), bins=_BINS, bin_width=cycle / _BINS)
-    network.bins = Bins(*(np.zeros((_STATIONS, _BINS), order="F") for _ in range(2)), np.ones(1))
+    network.bins = Bins(np.zeros((2, _STATIONS, _BINS), order="F"), np.ones(1))
     stations = np.random.default_rng(2).integers(0, _STATIONS, EVENTS).astype(np.int32)
     work = Touched(turnover=turnover(pending, cycle), network=network, stations=stations)
     prepare([_touch], work)
@@ -98,7 +98,7 @@ def _touch(work: Touched) -> None:
         station.free += 1.0
         network.spent[message_id, i & 7] += 1.0
         now = next_time(calendar)
-        network.bins.busy[station_id, int(now) & (_BINS - 1)] += 1.0
+        network.bins.served[1, station_id, int(now) & (_BINS - 1)] += 1.0
         reschedule_next(calendar, now + work.turnover.delays[i])
 
 
