@@ -1,4 +1,4 @@
-# make run | validate | score-quick | test | slow | lint | site | coverage | bench | soak | fuzz | mutations |
+# make run | validate | score-quick | test | slow | lint | site | coverage | bench | counts | soak | fuzz | mutations |
 # truth | docs-outputs | docs-slow | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
@@ -13,7 +13,7 @@ PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
-        house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
+        counts house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
 # Installs what a run needs, and the compiler of its core: some 400 MB.
 run: $(RUNS)
@@ -81,6 +81,10 @@ bench-details: $(READY)
 
 bench-quick: $(READY)
 	$(BIN)/python tests/benchmarks/speed_table.py --quick
+
+# What an event costs in instructions and misses of caches, by Valgrind: the same on every machine.
+counts: $(READY)
+	$(BIN)/python tests/benchmarks/cache_counts.py
 
 # Random scenarios: what must hold of every run, 1,000 times; then whatever holds always, with other
 # examples each time. Minutes.
