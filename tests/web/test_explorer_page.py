@@ -205,7 +205,7 @@ def test_settings_that_cannot_be_are_told_at_once(page: Page):
     size.fill("3m")
     size.press("Tab")
     page.get_by_text("are not whole calls").wait_for()
-    assert button(page, "Run").is_disabled()
+    page.get_by_role("button", name="Run", exact=True, disabled=True).wait_for()
     size.fill("1m")
     size.press("Tab")
     page.get_by_text("are not whole calls").wait_for(state="hidden")
