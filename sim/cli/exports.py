@@ -10,16 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from xc40io.archive.whole_files import check_writable, make_folder
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
-
-if TYPE_CHECKING:
-    pass
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -47,7 +47,7 @@ def _fill(table: HashMap, keys: Integers, rows: Indices) -> None:
     They are put in by where their search begins: each comes there, or next to the one before it.
     """
     mask = len(table.keys) - 1
-    home = ((keys * _MULTIPLIER) >> 20) & mask
+    home = ((keys * _MULTIPLIER) >> 20) & mask  # as `_home` says of one: products may overflow
     order = np.argsort(home, kind="stable")
     keys, rows, number = keys[order], rows[order], np.arange(len(keys))
     slot = np.maximum.accumulate(home[order] - number) + number

@@ -37,7 +37,8 @@ def enlarge_table(table: Table, rows: int, used: int | None = None) -> Table:
     ``used``: behind so many records none is in use. These become zero, so that they take no memory.
     """
     larger = make_table(table.dtype, rows)
-    as_bytes(larger)[: len(table[:used])] = as_bytes(table)[:used]
+    kept = as_bytes(table)[:used]
+    as_bytes(larger)[: len(kept)] = kept
     return larger
 
 
