@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _OF_A_SCRIPT = (
     *("machine", "nodes", "ppn", "core_spec", "cpu_bind", "stripe_count", "stripe_size"),
-    *("stripe_offset", "mdt_count", "target", "bb_capacity", "bb_access"),
+    *("stripe_offset", "setstripe", "mdt_count", "target", "bb_capacity", "bb_access"),
 )
 """Options of a job whose defaults a script tells."""
 

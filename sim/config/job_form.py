@@ -73,6 +73,7 @@ JOB = {
     "stripe_count": Field("striping.count", Takes.WHOLE),
     "stripe_size": Field("striping.size", Takes.SIZE),
     "stripe_offset": Field("striping.offset", Takes.WHOLE),
+    "setstripe": Field("striping.setstripe", metavar="OPTIONS"),
     "mdt_count": Field("striping.mdts", Takes.WHOLE),
     "target": Field("target.kind", get_args(TargetKind), "lustre"),
     "bb_capacity": Field("target.capacity", Takes.SIZE, metavar="SIZE"),
@@ -101,6 +102,8 @@ HELP = {
     "stripe_count": "OSTs of a file, as lfs setstripe -c; -1: all.",
     "stripe_size": "Bytes of a stripe, as lfs setstripe -S, for instance 8m.",
     "stripe_offset": "First OST, as lfs setstripe -i.  [default: the system chooses]",
+    "setstripe": "Layout of a file, as lfs setstripe takes it: '-E 4M -c 1 -E -1 -c 8', '-C 112', "
+    "'-E 64k -L mdt -E -1 -c 1'; see --set lustre.release=2.14.",
     "mdt_count": "MDTs of the directory of the files, as lfs mkdir -c; -1: all in use.  "
     "[default: 1]",
     "target": "Where the files are: Lustre, the SSDs of the nodes, a burst buffer, /home.",

@@ -56,7 +56,7 @@ from xc40io.config.scenario import (
     read_scenario_file,
     with_hints_found,
 )
-from xc40io.config.striping import StripeRequest
+from xc40io.config.striping import AskedStriping, StripeRequest
 from xc40io.config.units import Count, Seconds
 
 
@@ -137,7 +137,7 @@ class _JobModel(Model):
     ppn: Count
     placement: AskedPlacement = Placement()
     cores: Cores = Cores()
-    striping: StripeRequest = StripeRequest()
+    striping: AskedStriping = StripeRequest()
     target: AskedTarget = Target()
     environment: Variables = Field(default_factory=dict)
     workload: Workload

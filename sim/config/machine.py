@@ -23,7 +23,7 @@ from typing import Any
 
 from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
 
-from xc40io.config.errors import InputError, nearest
+from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
 from xc40io.config.model import Model, explain
@@ -33,6 +33,7 @@ from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.provenance import OWN, Provenance, completed, separate
+from xc40io.config.parts.releases import RELEASE, with_release
 from xc40io.config.parts.storage import Service, Ssd
 from xc40io.config.text.paths import flat, nested
 
@@ -159,6 +160,8 @@ class Machine(Model):
         ----------
         changes : mapping of str to value
             New values by dotted path, as in ``{"lustre.osts": 112, "lustre.oss_rate": "8 GB/s"}``.
+            ``lustre.release`` stands for all values that a release of Lustre has by default
+            (:mod:`xc40io.config.parts.releases`); another change goes before it.
 
         Returns
         -------
@@ -172,9 +175,11 @@ class Machine(Model):
         """
         place = f"changes to {self.name}"
         before = self.values()
+        with naming(place):
+            changes, of_release = with_release(changes)
         for path in changes:
             if path not in before and not self._leaves_out(path):
-                hint = nearest(path, before) or "; a value is named as in lustre.osts"
+                hint = nearest(path, [*before, RELEASE]) or "; a value is named as in lustre.osts"
                 raise InputError(f"{place}: {path}: there is no such value{hint}")
         values = before | dict(changes)
         let_follow(values, before, set(changes), place)
@@ -184,7 +189,8 @@ class Machine(Model):
         except ValidationError as error:
             raise explain(error, place, Machine) from error
         old, new = self.values(units=True), machine.values(units=True)
-        machine.provenance.update(self.provenance | provenance_of_changes(old, new, changes))
+        changed = provenance_of_changes(old, new, changes)
+        machine.provenance.update(self.provenance | changed | of_release)
         return machine
 
     def _leaves_out(self, path: str) -> bool:

@@ -37,7 +37,7 @@ from xc40io.config.job_form import Access, Binding, Policy, TargetKind
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, coarser, load_machine, read_machine
 from xc40io.config.model import Model, explain
-from xc40io.config.striping import StripeRequest
+from xc40io.config.striping import AskedStriping, StripeRequest
 from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
 
 Seed = Annotated[int, Field(ge=0)]
@@ -251,7 +251,8 @@ class Scenario(Model):
         Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
         :func:`xc40io.config.machine.coarser`.
     striping
-        Of the files that the job writes.
+        Of the files that the job writes: ``{count: 8, size: 8m}``, or the options of ``lfs
+        setstripe``, as ``-E 4M -c 1 -E -1 -c 8``.
     target
         Where these files are: Lustre, the SSDs of the nodes, a burst buffer, the home directories.
     environment
@@ -275,7 +276,7 @@ class Scenario(Model):
     slow: dict[str, Factor] = Field(default_factory=dict)
     faults: Faults = ()
     rpcs_as_one: Count = 1
-    striping: StripeRequest = StripeRequest()
+    striping: AskedStriping = StripeRequest()
     target: AskedTarget = Target()
     environment: Variables = Field(default_factory=dict)
     workload: Workload
@@ -393,7 +394,7 @@ def check_job(scenario: Scenario, machine: Machine) -> None:
             f"{machine.name}"
         )
     _check_cores(scenario, machine)
-    scenario.striping.check(machine.lustre.osts)
+    machine.lustre.check_striping(scenario.striping)
     scenario.striping.check_mdts(machine.lustre.mds.mdts)
     _check_target(scenario, machine)
 

@@ -57,6 +57,8 @@ def resolved_yaml(scenario: Scenario, machine: Machine) -> str:
 
 def resolved_striping(striping: StripeRequest, machine: Machine) -> StripeRequest:
     """Return a striping with the machine's defaults filled in."""
+    if striping.setstripe is not None:
+        return striping
     default = machine.lustre.default_striping
     return replace(
         striping, count=striping.count or default.count, size=striping.size or default.size

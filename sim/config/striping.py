@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from xc40io.config.errors import InputError
 from xc40io.config.kept import kept
-from xc40io.config.units import GIB, KIB, Bytes, format_bytes
+from xc40io.config.setstripe import (
+    ComponentRequest,
+    check_offset,
+    check_size,
+    read_setstripe,
+)
+from xc40io.config.units import Bytes
 
 _Whole = Annotated[int, Field(strict=True)]
-
-STRIPE_SIZE_UNIT = 64 * KIB
-"""A stripe size is a multiple of this (``lfs setstripe``: the largest page of any client)."""
-
-STRIPE_SIZE_LIMIT = 4 * GIB
-"""A stripe size is less than this: the layout keeps it in 32 bits."""
 
 
 @kept
 @dataclass(frozen=True, kw_only=True)
 class StripeRequest:
     """The striping of a new file, as ``lfs setstripe -c COUNT -S SIZE -i OFFSET`` would set it.
+
+    All other options of ``lfs setstripe`` stand in ``setstripe``, as they are typed: composite
+    layouts, pools, overstriping, data on the MDT. Count, size and offset are then those of the last
+    component.
 
     Parameters
     ----------
@@ -39,12 +43,15 @@ class StripeRequest:
     mdts : int
         Over how many MDTs the directory of the files deals its names, as ``lfs mkdir -c`` would
         set it (DNE); -1 means all that are in use.
+    setstripe : str, optional
+        Options of ``lfs setstripe``, as ``-E 4M -c 1 -E 64M -c 4 -E -1 -c 32``, in place of count,
+        size and offset. What is no more than these becomes them.
 
     Raises
     ------
     InputError
-        If a number is outside these rules. Whether the file system has that many OSTs is known
-        only there: :meth:`check`.
+        If a number is outside these rules, or the options are none. Whether the file system has
+        that many OSTs is known only there: :meth:`check`.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
@@ -53,56 +60,88 @@ class StripeRequest:
     size: Bytes | None = None
     offset: _Whole = -1
     mdts: _Whole = 1
+    setstripe: str | None = None
 
     def __post_init__(self) -> None:
+        if self.setstripe is not None:
+            self._take_over(read_setstripe(self.setstripe))
         if self.count is not None and self.count < -1:
             raise InputError(
                 f"stripe count {self.count}: right would be -1 for all OSTs, 0 for the default, "
                 "or how many OSTs"
             )
-        size = self.size or STRIPE_SIZE_UNIT
-        if size % STRIPE_SIZE_UNIT or not 0 < size < STRIPE_SIZE_LIMIT:
-            raise InputError(
-                f"stripe size {format_bytes(size)}: right would be a multiple of 64 KiB "
-                "below 4 GiB, as in 1m or 8m"
-            )
-        if self.offset < -1:
-            raise InputError(
-                f"stripe offset {self.offset}: right would be -1, for the system to choose, "
-                "or the index of an OST"
-            )
+        check_size(self.size)
+        check_offset(self.offset)
         if self.mdts < 1 and self.mdts != -1:
             raise InputError(
                 f"MDT count {self.mdts}: right would be -1 for all MDTs, or how many MDTs"
             )
 
+    def _take_over(self, components: tuple[ComponentRequest, ...]) -> None:
+        """Set count, size and offset as the options of ``setstripe`` have them."""
+        last = components[-1]
+        taken = (("count", last.count), ("size", last.size), ("offset", last.offset))
+        for name, value in taken:
+            own = getattr(self, name)
+            if own not in (None, -1 if name == "offset" else None, value):
+                raise InputError(
+                    f"{name} = {own} beside setstripe = {self.setstripe!r}; right would be one of "
+                    "the two"
+                )
+            object.__setattr__(self, name, value)
+        plain = ComponentRequest(count=last.count, size=last.size, offset=last.offset)
+        if components == (plain,):
+            object.__setattr__(self, "setstripe", None)
+
+    @property
+    def components(self) -> tuple[ComponentRequest, ...]:
+        """What is asked of each component of the layout: of one unless it is composite."""
+        if self.setstripe is not None:
+            return read_setstripe(self.setstripe)
+        return (ComponentRequest(count=self.count, size=self.size, offset=self.offset),)
+
     def having(self, *, count: int = 0, size: int = 0, offset: int = -1) -> StripeRequest:
-        """Return it with the numbers that are given; 0, and -1 for the offset, change nothing."""
+        """Return it with the numbers that are given; 0, and -1 for the offset, change nothing.
+
+        Whoever gives one gives the file a plain layout.
+        """
+        if not count and not size and offset < 0:
+            return self
+        before = StripeRequest() if self.setstripe is not None else self
         return replace(
-            self,
-            count=count or self.count,
-            size=size or self.size,
-            offset=offset if offset >= 0 else self.offset,
+            before,
+            count=count or before.count,
+            size=size or before.size,
+            offset=offset if offset >= 0 else before.offset,
+            mdts=self.mdts,
         )
 
     def fitting(self, osts: int) -> StripeRequest:
-        """Return it as a file system of so many OSTs can have it: all of them if it is fewer."""
+        """Return it as a file system of so many OSTs can have it: all of them if it is fewer.
+
+        A layout with options of its own stays as it is.
+        """
+        if self.setstripe is not None:
+            return self
         count = -1 if self.count is not None and self.count > osts else self.count
         offset = -1 if self.offset >= osts else self.offset
         return replace(self, count=count, offset=offset)
 
     def check(self, osts: int) -> None:
         """Raise InputError unless a file system with `osts` OSTs can satisfy this request."""
-        if self.count is not None and self.count > osts:
-            raise InputError(
-                f"stripe count {self.count} is more than the {osts} OSTs there are; "
-                f"right would be 1 to {osts}, or -1 for all"
-            )
-        if self.offset >= osts:
-            raise InputError(
-                f"stripe offset {self.offset}: there is no such OST; "
-                f"right would be 0 to {osts - 1}, or -1 for the system to choose"
-            )
+        for component in self.components:
+            count = component.count
+            if count is not None and count > osts and not component.overstriped:
+                raise InputError(
+                    f"stripe count {count} is more than the {osts} OSTs there are; "
+                    f"right would be 1 to {osts}, or -1 for all"
+                )
+            for offset in (component.offset, *component.osts):
+                if offset >= osts:
+                    raise InputError(
+                        f"stripe offset {offset}: there is no such OST; "
+                        f"right would be 0 to {osts - 1}, or -1 for the system to choose"
+                    )
 
     def check_mdts(self, mdts: int) -> None:
         """Raise InputError unless so many MDTs in use are enough for the directory."""
@@ -111,3 +150,12 @@ class StripeRequest:
                 f"MDT count {self.mdts}: more than the MDTs in use, lustre.mds.mdts = {mdts}; "
                 f"right would be 1 to {mdts}, or -1 for all"
             )
+
+
+def _asked(value: Any) -> Any:
+    """Read options of ``lfs setstripe`` where a mapping could stand."""
+    return {"setstripe": value} if isinstance(value, str) else value
+
+
+AskedStriping = Annotated[StripeRequest, BeforeValidator(_asked)]
+"""A striping as a scenario file has it: a mapping, or the options of ``lfs setstripe``."""

@@ -19,7 +19,7 @@ LINK = np.dtype(  # a row's neighbours in a list that it may leave from anywhere
     [("previous", "i4"), ("next", "i4")], align=True
 )
 
-TURN = np.dtype(  # something that one row has at a time, and those that wait for it
+TURN = np.dtype(  # something that one row, or so many, have at a time, and those that wait for it
     [("taken", "i4"), ("waiting", QUEUE)], align=True
 )
 
@@ -71,8 +71,14 @@ def pop(queue: Any, table: Table) -> int:
 @njit
 def take_turn(turn: Any, table: Table, row: int) -> bool:
     """Take a turn for a row; if another has it, enqueue the row and say False."""
-    if turn.taken == 0:
-        turn.taken = 1
+    return take_one_of(turn, 1, table, row)
+
+
+@njit
+def take_one_of(turn: Any, turns: int, table: Table, row: int) -> bool:
+    """Take one of so many turns for a row; if others have all, enqueue the row and say False."""
+    if turn.taken < turns:
+        turn.taken += 1
         return True
     join(turn.waiting, table, row)
     return False
@@ -83,7 +89,7 @@ def pass_turn(turn: Any, table: Table) -> int:
     """Give up a turn; return the row that has it now, -1 if nobody waits."""
     heir = pop(turn.waiting, table)
     if heir < 0:
-        turn.taken = 0
+        turn.taken -= 1
     return heir
 
 

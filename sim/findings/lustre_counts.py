@@ -44,7 +44,14 @@ WORDS = {
     Stat.THROTTLED_BYTES: ("throttled", "on local SSDs: waited for room among the dirty pages"),
     Stat.NO_SPACE_BYTES: ("refused", "not written for want of room (ENOSPC)"),
     Stat.LOST_BYTES: ("failed", "not read or written because an SSD was lost (EIO)"),
+    Stat.LAYOUT_INTENTS: (
+        "layout intents",
+        "requests to the MDS for further components' objects",
+    ),
+    Stat.LAYOUT_FETCHES: ("layout fetches", "requests to the MDS for a layout that has changed"),
+    Stat.LAYOUT_CANCELS: ("layout cancels", "layout locks given back for such a change"),
 }
+_OF_LAYOUTS = (Stat.LAYOUT_INTENTS, Stat.LAYOUT_FETCHES, Stat.LAYOUT_CANCELS)
 """What each count is called, and what it counts, in the order in which they are printed."""
 
 
@@ -60,10 +67,16 @@ def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:
 def lustre_rows(stats: Mapping[Stat, int]) -> Iterator[tuple[str, str, str]]:
     """Yield the name of each count, its number, and what it counts; sizes in MB."""
     for stat, (label, meaning) in WORDS.items():
-        count = stats[stat]
+        count = stats.get(stat, 0)
+        if stat in _OF_LAYOUTS and not any(stats.get(one) for one in _OF_LAYOUTS):
+            continue  # no layout is composite
         yield label, f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}", meaning
 
 
 def lustre_counts(stats: Mapping[Stat, int]) -> dict[str, int]:
     """Return the counts by name, in lower case; sizes in bytes."""
-    return {stat.name.lower(): stats[stat] for stat in WORDS}
+    return {
+        stat.name.lower(): stats.get(stat, 0)
+        for stat in WORDS
+        if stat not in _OF_LAYOUTS or stats.get(stat)
+    }

@@ -1,11 +1,12 @@
 """The metadata servers, and the operations on names.
 
 A client node has one metadata RPC in flight at a time to each MDT that modifies or opens (the mdc's
-rpc_lock of Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock, and a mount has an mdc for each MDT;
-several only from 2.8 on), and one close. Of stats it has as many under way to an MDT as the mdc may
-have RPCs (mdc_locks.c, mdc_enqueue, mdc_enter_request), and the next waits for a reply of the MDT;
-the one RPC that modifies is not counted among them. What its programs have open already costs no
-RPC (``xc40io.lustre.handles``).
+rpc_lock of Lustre 2.7, mdc_internal.h, mdc_get_rpc_lock, and a mount has an mdc for each MDT), and
+one close. From Lustre 2.8 on it has ``modifying_rpcs`` of either (max_mod_rpcs_in_flight; there the
+two share their slots, and a close may have one more). Of stats it has as many under way to an MDT
+as the mdc may have RPCs (mdc_locks.c, mdc_enqueue, mdc_enter_request), and the next waits for a
+reply of the MDT; the RPCs that modify are not counted among them. What its programs have open
+already costs no RPC (``xc40io.lustre.handles``).
 
 The MDS's threads need a time for each operation; a new name also needs the lock of its directory,
 and a new file an object on the OST of every stripe (``xc40io.lustre.precreation``). The widely
@@ -41,7 +42,7 @@ from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network, serve
 from xc40io.engine.pool import give
-from xc40io.engine.queue import QUEUE, TURN, clear_all, join, pop, take_turn
+from xc40io.engine.queue import QUEUE, TURN, clear_all, join, pop, take_one_of
 from xc40io.engine.types import Floats, Table, make_table
 from xc40io.lustre.handles import (
     Handles,
@@ -75,7 +76,7 @@ from xc40io.lustre.requests import (
 from xc40io.lustre.server.journal import Journals, file_committed, is_committed, object_committed
 from xc40io.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from xc40io.node.nodes import Nodes, handle_callback
-from xc40io.node.page_cache import PageCache
+from xc40io.node.page_cache import PageCache, grant_layout, inode_of
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Backend, Files, object_count, objects_of
@@ -113,7 +114,7 @@ _GLIMPSES, _GLIMPSE_ASTS = int(Stat.GLIMPSES), int(Stat.GLIMPSE_ASTS)
 
 MDC = np.dtype(  # of a client node, for one MDT
     [
-        ("modifying", TURN),  # of the program with an RPC in flight that modifies, or opens
+        ("modifying", TURN),  # of the programs with an RPC in flight that modifies, or opens
         ("closing", TURN),
         ("in_flight", "i4"),  # stats that the MDT has not answered
         ("stats", QUEUE),  # places of those whose stat waits for one of these
@@ -145,6 +146,7 @@ class Mds(Component):
     places: Table  # `PLACE` records: of each program, and behind these of the statahead of each
     mdts: int  # how many MDTs are in use
     rpcs_in_flight: int  # RPCs that an mdc keeps under way (`max_rpcs_in_flight` of the MDS)
+    modifying_rpcs: int  # and of those that modify or open
     # station, directory, renames: the first station of the MDSs' threads, and of the locks of the
     # MDTs' shared directories; the station of the lock that renames take
     station: int
@@ -170,6 +172,7 @@ class Mds(Component):
             places=make_table(PLACE, 2 * len(site.occupants.program_node)),
             mdts=mds.mdts,
             rpcs_in_flight=mds.max_rpcs_in_flight,
+            modifying_rpcs=mds.modifying_rpcs or 1,
             station=book.add(kind, count, "MDS {}".format, latency=mds.op_latency, watched=True),
             directory=book.add(kind, count, lock, watched=True),
             renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
@@ -451,7 +454,7 @@ def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
     if not _takes_turns(kind):
         return True
     turn = _turn(mds, program_id, kind)
-    return take_turn(turn, mds.programs.rows, program_id)
+    return take_one_of(turn, mds.modifying_rpcs, mds.programs.rows, program_id)
 
 
 @outlined
@@ -487,6 +490,12 @@ def _note_answer(mds: Mds, program_id: int) -> None:
     operation = mds.programs.operations[mds.programs.rows[program_id].op]
     if operation.kind in (_OPEN, _CREATE):
         note_open(mds.handles, program_id)
+        composite = mds.files.rows[operation.file].composite
+        if composite > 0 and mds.files.composites[composite - 1].lock.taken == 0:
+            node = mds.programs.rows[program_id].node
+            inode_id = inode_of(mds.cache, operation.file, node)
+            grant_layout(mds.cache, inode_id)
+            mds.cache.layouts[inode_id].held = 1
     if operation.kind == _UNLINK:
         note_unlink(mds.handles, program_id)
         for object_id in objects_of(mds.files, operation.file):

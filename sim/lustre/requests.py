@@ -33,6 +33,8 @@ PUNCH = 5
 SERVER_REQUEST = 6  # of a service node behind DVS
 GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
 OBJECT_FSYNC = 8  # an OST_SYNC that has the mutex of the object's inode, or waits for it
+LAYOUT_READ = 9  # the layout of a file (IT_LAYOUT)
+LAYOUT_WRITE = 10  # objects for further components of a layout (LAYOUT_INTENT_WRITE)
 
 
 REQUEST = np.dtype(  # a small request to a server
@@ -48,7 +50,11 @@ REQUEST = np.dtype(  # a small request to a server
         ("station", "i4"),
         ("kind", "i4"),
         ("object", "i4"),
-        ("node", "i4"),  # of a glimpse AST: the node that is asked
+        ("node", "i4"),  # of a glimpse AST: the node that is asked; about a layout: its stage
+        ("next", "i4"),  # about a layout: the next that waits for its lock
+        ("waiting", "i4"),  # nodes whose calls hold on to it
+        ("end", "i8"),  # bytes up to which components are to have objects
+        ("freed", "f8"),  # when the last node has given the lock back
     ],
     align=True,
 )

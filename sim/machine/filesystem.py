@@ -15,9 +15,11 @@ from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_bytes
 from xc40io.engine.environment import Environment
 from xc40io.engine.types import Floats, Indices, Integers
-from xc40io.lustre.striping import Allocator, Layout
+from xc40io.lustre.getstripe import getstripe_text, release_of
+from xc40io.lustre.striping import Allocator, Component, Layout
 from xc40io.machine.plane import Plane
 from xc40io.plane.batch import Batch
+from xc40io.plane.files import Shape
 from xc40io.plane.operations import ON_FILES, TIMERS, Op, Operations
 from xc40io.storage.places import LOCAL_STRIPE, LUSTRE, Storage
 
@@ -29,12 +31,14 @@ class FileSet(NamedTuple):
     """Files of one shape: numbers ``first`` to ``first + len(osts) - 1``."""
 
     first: int
-    stripe_count: int
+    stripe_count: int  # of a composite layout that of the last component, and so is the size
     stripe_size: int
-    osts: Integers
+    osts: Integers  # int64 (files, objects of each)
     naming: NamesOfRanks | NamesOfTrees | None = (
         None  # how the program names them, if it has a rule
     )
+    components: tuple[Component, ...] = ()  # of a layout that is more than RAID 0 over OSTs
+    instantiated: Integers | None = None  # int64 (files,): how many of them have their objects
 
     def names(self, name: str) -> Iterator[str]:
         """Yield the names of the files, which are known under a name together.
@@ -51,7 +55,15 @@ class FileSet(NamedTuple):
 
     def layout(self, index: int = 0) -> Layout:
         """Return the layout of the ``index``-th file of the set."""
+        if self.components:
+            return Layout.composed(self.components, self.osts[index].tolist())
         return Layout.striped(self.stripe_size, self.osts[index].tolist())
+
+    def getstripe(self, name: str, index: int, version: str) -> str:
+        """Return what ``lfs getstripe`` of a version prints of the ``index``-th file."""
+        ready = None if self.instantiated is None else int(self.instantiated[index])
+        layout, release = self.layout(index), release_of(version)
+        return getstripe_text(name, layout, instantiated=ready, release=release)
 
 
 class FileSystem:
@@ -111,18 +123,30 @@ class FileSystem:
         storage = self.storage if on is None else on
         if storage.kind != "lustre":
             return self._allocate_elsewhere(files, storage, size=size, direct=direct)
-        count, stripe_size = self._allocator.resolve(request)
+        components = self._allocator.resolve(request)
+        last = components[-1]
         osts = self._allocator.allocate(files, request)
         first = self.plane.namespace.add_files(
-            stripe_size,
+            last.stripe_size,
             osts.astype(np.int32),
+            shapes=[Shape(*part[:3]) for part in components] if len(components) > 1 else (),
             size=size,
             mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,
             shared_directory=shared_directory,
         )
         self._made.append((first, files))
-        return FileSet(first, count, stripe_size, osts)
+        made = FileSet(first, last.stripe_count, last.stripe_size, osts)
+        special = request.setstripe is not None
+        return made._replace(components=components) if special else made
+
+    def as_it_is(self, files: FileSet) -> FileSet:
+        """Return files with how many of their components have their objects by now."""
+        if len(files.components) < 2:
+            return files
+        table = self.plane.tables.files
+        rows = table.rows.composite[files.first : files.first + len(files.osts)] - 1
+        return files._replace(instantiated=table.composites.instantiated[rows].astype(np.int64))
 
     def allocate_names(
         self,

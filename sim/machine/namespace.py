@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from xc40io.engine.pool import Spans
@@ -12,7 +14,7 @@ from xc40io.machine.rows import Rows
 from xc40io.machine.tables import Tables
 from xc40io.network.peers import PeerRoutes
 from xc40io.node.byte_lists import NO_END
-from xc40io.plane.files import Backend
+from xc40io.plane.files import Backend, Shape, instantiate
 from xc40io.storage.dvs.mounts import MOUNT
 from xc40io.storage.ssd.contents import demands_of_placing, place
 
@@ -33,12 +35,15 @@ class Namespace:
         self._rows = rows
         self._routes = routes
         self._spare_files, self._spare_objects = Spans(), Spans()
+        self._spare_composites = Spans()
+        self._parts: dict[tuple[Shape, ...], int] = {}  # the first rows of components
 
     def add_files(
         self,
         stripe_size: int,
         osts: Indices,
         *,
+        shapes: Sequence[Shape] = (),
         size: int = 0,
         mdts: Indices | None = None,
         direct: bool = False,
@@ -52,6 +57,8 @@ class Namespace:
             In bytes.
         osts
             int32 (files, objects of each): the OST of every stripe object.
+        shapes
+            The components of a composite layout, in whose order the objects stand.
         size
             Bytes that each holds already.
         mdts
@@ -62,6 +69,8 @@ class Namespace:
             Whether they are in one directory.
         """
         first = self._add_files(stripe_size, osts, size)
+        if shapes:
+            self._compose(first, len(osts), tuple(shapes), size)
         added = self._tables.files.rows[first : first + len(osts)]
         added.mdt = 0 if mdts is None else mdts
         added.direct = direct
@@ -98,6 +107,32 @@ class Namespace:
         objects.osc_objects = -1
         return first
 
+    def _compose(self, first: int, count: int, shapes: tuple[Shape, ...], size: int) -> None:
+        """Make the layouts of files composite."""
+        files = self._tables.files
+        if shapes not in self._parts:
+            self._parts[shapes] = files.add_parts(shapes)
+        composite = self._spare_composites.take(count)
+        if composite is None:
+            composite = len(files.composites)
+            files.composites = enlarge_table(files.composites, composite + count)
+        files.compose(
+            first,
+            count,
+            composite=composite,
+            part=self._parts[shapes],
+            parts=len(shapes),
+            size=size,
+        )
+        self._rows.make_room()
+
+    def fill(self, files: Integers, ends: Integers) -> None:
+        """Let files, int64 (n,), hold so many bytes each, int64 (n,), and the objects for them."""
+        table = self._tables.files
+        table.rows.end[files] = ends
+        for index in np.flatnonzero(table.rows.composite[files]):
+            instantiate(table, int(files[index]), int(ends[index]))
+
     def _file_rows(self, count: int) -> int:
         """Return the first of so many rows of files, zeroed: given back ones if there are any."""
         files, first = self._tables.files, self._spare_files.take(count)
@@ -126,7 +161,10 @@ class Namespace:
         """
         if count == 0:
             return
-        self._spare_objects.give(*self._tables.files.span_of(first, count))
+        files = self._tables.files
+        self._spare_objects.give(*files.span_of(first, count))
+        if files.rows.composite[first]:
+            self._spare_composites.give(int(files.rows.composite[first]) - 1, count)
         self._spare_files.give(first, count)
 
     def add_local_files(self, count: int, *, size: int = 0, direct: bool = False) -> int:

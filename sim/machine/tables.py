@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network
+from xc40io.lustre import layout_lock
 from xc40io.lustre.brw import Brw
 from xc40io.lustre.client import advice, fsync, truncate
 from xc40io.lustre.client.calls import Client
@@ -40,7 +41,7 @@ from xc40io.storage.ssd import flusher, page_reads, ssd_calls
 from xc40io.storage.ssd.device import Ssds
 
 ALSO_HANDLE = (
-    *(advice, control, fsync, rpcs, truncate),
+    *(advice, control, fsync, layout_lock, rpcs, truncate),
     *(dvs_calls, blocks, ssd_calls, flusher, page_reads),
 )
 """Modules with handlers for components that are declared elsewhere; importing registers them."""

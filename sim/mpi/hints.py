@@ -93,11 +93,14 @@ class InForce:
     # a sentence for each hint and each variable that was given and has no effect
     ignored: tuple[str, ...]
     library: str  # the library that heeds them: `cray` or `romio`
+    setstripe: str | None = None  # the options of the folder's layout, if no hint asks for another
 
     @property
     def striping(self) -> StripeRequest:
         """The layout with which the file is created."""
         hints = self.hints
+        if self.setstripe is not None:
+            return StripeRequest(setstripe=self.setstripe)
         offset = -1 if hints.start_iodevice is None else hints.start_iodevice
         return StripeRequest(count=hints.striping_factor, size=hints.striping_unit, offset=offset)
 
@@ -243,6 +246,7 @@ class _Resolution:
         }
         named = entries.keys() & self._origin.keys()
         self._hints = replace(hints, **{name: entries[name].value for name in named})
+        self._setstripe: str | None = None
 
     def _set(self, origin: str, **values: Any) -> None:
         self._hints = replace(self._hints, **values)
@@ -254,6 +258,9 @@ class _Resolution:
         inherited = lustre.default_striping
         setstripe, default = "lfs setstripe", f"default of {machine.name}'s file system"
         self._ask_for_all_osts()
+        layout = ("striping_factor", "striping_unit", "start_iodevice")
+        if all(getattr(self._hints, name) in (None, -1) for name in layout):
+            self._setstripe = striping.setstripe
         if self._hints.striping_factor is None:
             count, why = (striping.count, setstripe) if striping.count else (None, default)
             self._set(why, striping_factor=count or inherited.count)
@@ -261,7 +268,7 @@ class _Resolution:
             size, why = (striping.size, setstripe) if striping.size else (None, default)
             self._set(why, striping_unit=size or inherited.size)
         if self._hints.start_iodevice is None:
-            index = None if striping.offset == -1 else striping.offset
+            index = None if striping.offset == -1 or self._setstripe else striping.offset
             self._set(default if index is None else setstripe, start_iodevice=index)
         elif self._hints.start_iodevice == -1:
             self._set(self._origin["start_iodevice"], start_iodevice=None)
@@ -390,7 +397,9 @@ class _Resolution:
 
     def finish(self) -> InForce:
         """Return the hints in force."""
-        return InForce(self._hints, self._origin, tuple(self._notes), self._library)
+        return InForce(
+            self._hints, self._origin, tuple(self._notes), self._library, self._setstripe
+        )
 
 
 _LAYOUT = {"striping_factor": "count", "striping_unit": "size", "start_iodevice": "offset"}

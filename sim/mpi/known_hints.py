@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.job_form import HINTS
 from xc40io.config.kept import kept
-from xc40io.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
+from xc40io.config.setstripe import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
 from xc40io.config.units import is_count
 
 EVERYBODY = -1

@@ -24,7 +24,7 @@ from xc40io.engine.ordered import Ordered, enlarge_ordered, make_ordered
 from xc40io.engine.page import PAGE
 from xc40io.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from xc40io.engine.queue import QUEUE, TURN, clear, join, leave
-from xc40io.engine.types import Table, make_table
+from xc40io.engine.types import Table, enlarge_table, make_table
 from xc40io.node.byte_lists import ByteLists, new_list
 from xc40io.plane.files import Files
 from xc40io.plane.programs import Programs
@@ -45,6 +45,19 @@ INODE = np.dtype(  # a file as one client node has it open
         ("range_waiters", QUEUE),  # programs that wait for a range of bytes
         ("file", "i4"),
         ("node", "i4"),
+    ],
+    align=True,
+)
+
+LAYOUT_HOLD = np.dtype(  # what a client node has of the layout of a file: a row for each inode
+    [
+        ("held", "i4"),  # its layout lock (CR): it knows the layout as it is
+        ("granted", "i4"),  # the same as the MDT sees it: before the reply, until an AST is sent
+        ("next", "i4"),  # the next inode to which the MDT has granted the layout lock of the file
+        ("calls", "i4"),  # its calls under way, which need the layout
+        ("revoker", "i4"),  # the request that wants the lock back; -1: none
+        ("handled", "f8"),  # when a thread has handled the AST that said so
+        ("fetch", TURN),  # of the program that asks for the layout (lli_layout_mutex)
     ],
     align=True,
 )
@@ -132,6 +145,7 @@ class PageCache(Component):
     spare_osc_objects: Pool
     osc_objects_by_pair: HashMap  # the row of (object, node)
     inodes: Table  # `INODE` records
+    layouts: Table  # `LAYOUT_HOLD` records: in the rows of ``inodes``
     spare_inodes: Pool
     inodes_by_pair: HashMap  # the row of (file, node)
     osc_extents: Table  # `OSC_EXTENT` records
@@ -160,6 +174,7 @@ class PageCache(Component):
             spare_osc_objects=make_pool(rows),
             osc_objects_by_pair=make_map(map_size),
             inodes=inodes,
+            layouts=make_table(LAYOUT_HOLD, rows),
             spare_inodes=make_pool(rows),
             inodes_by_pair=make_map(map_size),
             osc_extents=make_table(OSC_EXTENT, rows),
@@ -185,11 +200,16 @@ class PageCache(Component):
         lists = self.byte_lists.spare_lists, self.byte_lists.spare_runs
         return [(osc_objects, 3), (inodes, 1), (extents, 2), (lists[0], 3), (lists[1], runs)]
 
+    def pending(self) -> int:
+        """Return the most events that can be pending: an AST for each layout lock."""
+        return len(self.layouts) if len(self.files.composites) else 0
+
     def grow(self, name: str, rows: int) -> None:
         """Make one of the tables longer, and what is indexed by its rows."""
         super().grow(name, rows)
         if name == "inodes":
             self.inodes_by_pair = enlarge_map(self.inodes_by_pair, 2 * rows)
+            self.layouts = enlarge_table(self.layouts, len(self.inodes))
             return
         if name == "osc_objects":
             self.osc_objects_by_pair = enlarge_map(self.osc_objects_by_pair, 2 * rows)
@@ -284,7 +304,24 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
     clear(inode.mutex.waiting)
     inode.writers = -1
     clear(inode.range_waiters)
+    layout = cache.layouts[inode_id]
+    layout.held = layout.granted = layout.calls = 0
+    layout.revoker = -1
+    layout.fetch.taken = 0
+    clear(layout.fetch.waiting)
     return inode_id
+
+
+@outlined
+def grant_layout(cache: PageCache, inode_id: int) -> None:
+    """Grant a node the layout lock of a file with a composite layout, if it has it not."""
+    layout = cache.layouts[inode_id]
+    if layout.granted == 0:
+        file = cache.files.rows[cache.inodes[inode_id].file]
+        composite = cache.files.composites[file.composite - 1]
+        layout.granted = 1
+        layout.next = composite.holders
+        composite.holders = inode_id
 
 
 @njit

@@ -33,3 +33,6 @@ class Stat(IntEnum):
     NO_SPACE_BYTES = 19  # refused: the device, or the allocation, is full (ENOSPC)
     LOST_BYTES = 20  # not read or written because the SSD was lost (EIO)
     HEAD_MOVES = 21  # read RPCs for which the disks of an OST moved their heads
+    LAYOUT_INTENTS = 22  # requests to an MDT for the objects of further components of a layout
+    LAYOUT_FETCHES = 23  # requests for a layout that has changed
+    LAYOUT_CANCELS = 24  # layout locks given back

@@ -1,24 +1,33 @@
 """Files as the data plane knows them, whatever keeps them, and where their bytes lie.
 
 How a file is laid out is known here alone: ``chunk_at`` says in which object a byte lies,
-``objects_of`` which objects a file has, the others where stripes and objects end. Today a layout is
-RAID 0: stripes dealt to the objects in turn (:class:`xc40io.lustre.striping.Layout` is its value).
+``objects_of`` which objects a file has, the others where stripes and objects end
+(:class:`xc40io.lustre.striping.Layout` is its value). A *plain* layout is RAID 0: stripes dealt to
+the objects in turn. A *composite* one has components, each a RAID 0 over objects of its own for the
+bytes from the end of the one before it. Stripes are counted from the begin of the file in all of
+them, so that the objects of a later component begin with a hole (Lustre 2.12 lov_offset.c).
+
+Objects of a component come with the first write that needs them (*instantiated*), and with them
+those of all components before it (Lustre 2.12 lod_object.c, lod_declare_update_plain); those of the
+first come with the file. Until then ``objects_of`` leaves them out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from xc40io.engine.compiled import inlined
+from xc40io.engine.compiled import inlined, outlined
 from xc40io.engine.component import Component
-from xc40io.engine.queue import QUEUE, TURN
-from xc40io.engine.types import Indices, Integers, Table, make_table
+from xc40io.engine.queue import QUEUE, TURN, clear_all
+from xc40io.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from xc40io.plane.site import Site
 
 _NO_END = 1 << 62
+_GENERATION = 2  # of the layout of a new file that has its folder's (Lustre manual, PFL)
 
 
 class Backend(IntEnum):
@@ -36,6 +45,7 @@ FILE = np.dtype(
         ("end", "i8"),  # bytes up to the end of the last write so far
         ("changed", "f8"),  # when its metadata last changed
         ("stripe_count", "i4"),  # its objects
+        ("composite", "i4"),  # 1 + its row of ``composites``; 0: its layout is plain
         ("mdt", "i4"),
         ("direct", "i4"),  # opened with O_DIRECT
         ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
@@ -65,17 +75,56 @@ OBJECT = np.dtype(
     align=True,
 )
 
+COMPOSITE = np.dtype(  # a composite layout
+    [
+        ("laid_out", "i8"),  # bytes up to the end of the last component that has its objects
+        ("first_part", "i4"),  # its components stand one after the other
+        ("parts", "i4"),  # how many
+        ("instantiated", "i4"),  # how many of them have their objects
+        ("generation", "i4"),  # how often it has changed (lcm_layout_gen)
+        ("holders", "i4"),  # the first inode that holds the file's layout lock
+        ("lock", TURN),  # of a request that takes the layout lock, or changes the layout
+    ],
+    align=True,
+)
+
+PART = np.dtype(  # a component of composite layouts that are alike
+    [
+        ("end", "i8"),  # one past its last byte
+        ("stripe_size", "i8"),  # bytes
+        ("first_object", "i4"),  # the index of its first object among those of the file
+        ("stripe_count", "i4"),  # its objects
+    ],
+    align=True,
+)
+
+
+class Shape(NamedTuple):
+    """A component of a composite layout, of many files that are alike."""
+
+    end: int
+    stripe_size: int
+    stripe_count: int
+
 
 class Files(Component):
     """All files of all jobs."""
 
     rows: Table  # `FILE` records
     objects: Table  # `OBJECT` records: the parts of a file on different OSTs, file after file
+    composites: Table  # `COMPOSITE` records: of the files that have more than one component
+    parts: Table  # `PART` records
 
     @classmethod
     def build(cls, site: Site) -> Files:
         """Return no files."""
-        return site.make(cls, rows=make_table(FILE, 0), objects=make_table(OBJECT, 0))
+        return site.make(
+            cls,
+            rows=make_table(FILE, 0),
+            objects=make_table(OBJECT, 0),
+            composites=make_table(COMPOSITE, 0),
+            parts=make_table(PART, 0),
+        )
 
     def lay_out(self, first: int, first_object: int, stripe_size: int, osts: Indices) -> None:
         """Give files, from the row ``first`` on, their objects on ``osts``, int32 (files, objects).
@@ -89,14 +138,57 @@ class Files(Component):
         rows.stripe_size = stripe_size
         self.objects.ost[first_object : first_object + osts.size] = osts.ravel()
 
+    def add_parts(self, shapes: Sequence[Shape]) -> int:
+        """Add the components of composite layouts that are alike; return the row of the first."""
+        first = len(self.parts)
+        self.parts = enlarge_table(self.parts, first + len(shapes))
+        added, widths = self.parts[first:], [shape.stripe_count for shape in shapes]
+        added.end = [shape.end for shape in shapes]
+        added.stripe_size = [shape.stripe_size for shape in shapes]
+        added.stripe_count = widths
+        added.first_object = np.cumsum([0, *widths[:-1]])
+        return first
+
+    def compose(
+        self, first: int, count: int, *, composite: int, part: int, parts: int, size: int
+    ) -> None:
+        """Make the layouts of files composite, after :meth:`lay_out` has given them all objects.
+
+        ``composite`` and ``part`` are the first rows of their layouts and of the components. Those
+        in which a file of ``size`` bytes lies are instantiated, and the first.
+        """
+        rows = self.rows[first : first + count]
+        rows.composite = 1 + composite + np.arange(count)
+        shapes = self.parts[part : part + parts]
+        ready = 1 + int((shapes.end[:-1] < size).sum())
+        rows.stripe_size = shapes.stripe_size.min()
+        rows.stripe_count = shapes.stripe_count[:ready].sum()
+        layouts = self.composites[composite : composite + count]
+        layouts.first_part, layouts.parts = part, parts
+        layouts.instantiated = ready
+        layouts.laid_out = shapes.end[ready - 1]
+        layouts.generation = _GENERATION
+        layouts.holders = -1
+        layouts.lock = 0
+        clear_all(layouts.lock.waiting)
+
     def span_of(self, first: int, count: int) -> tuple[int, int]:
         """Return the first object of files that were added together, and how many they have."""
-        rows = self.rows[first : first + count]
-        return int(rows.first_object[0]), int(rows.stripe_count.sum())
+        width = self.width(first)
+        return int(self.rows.first_object[first]), count * width
+
+    def width(self, file: int) -> int:
+        """Return the objects of a file, with those that are not instantiated yet."""
+        row = self.rows[file]
+        if row.composite == 0:
+            return int(row.stripe_count)
+        layout = self.composites[row.composite - 1]
+        last = self.parts[layout.first_part + layout.parts - 1]
+        return int(last.first_object + last.stripe_count)
 
     def object_rows(self, files: Integers) -> Integers:
         """Return the objects of files with equally many: int64 (files, objects of each)."""
-        width = int(self.rows.stripe_count[files[0]])
+        width = self.width(int(files[0]))
         first: Integers = self.rows.first_object[files]
         return first[:, None] + np.arange(width)
 
@@ -119,6 +211,9 @@ class Chunk(NamedTuple):
 def chunk_at(files: Files, file_id: int, start: int) -> Chunk:
     """Return the stripe chunk of a file at an offset (RAID 0 over the file's objects)."""
     file = files.rows[file_id]
+    if file.composite > 0:
+        object_id, offset, left = _chunk_of_part(files, file_id, start)
+        return Chunk(object_id, offset, left)
     stripe = start // file.stripe_size
     inside = start - stripe * file.stripe_size
     row = stripe // file.stripe_count
@@ -126,15 +221,67 @@ def chunk_at(files: Files, file_id: int, start: int) -> Chunk:
     return Chunk(object_id, row * file.stripe_size + inside, file.stripe_size - inside)
 
 
+@outlined
+def part_at(files: Files, file_id: int, start: int) -> int:
+    """Return the component of a composite layout that a byte lies in."""
+    part = files.composites[files.rows[file_id].composite - 1].first_part
+    while files.parts[part].end <= start:
+        part += 1
+    return int(part)
+
+
+@outlined
+def _chunk_of_part(files: Files, file_id: int, start: int) -> tuple[int, int, int]:
+    """Return what the chunk of a file with a composite layout at an offset is made of."""
+    part = files.parts[part_at(files, file_id, start)]
+    stripe = start // part.stripe_size
+    inside = start - stripe * part.stripe_size
+    row = stripe // part.stripe_count
+    index = part.first_object + stripe - row * part.stripe_count
+    left = min(part.stripe_size - inside, part.end - start)
+    return files.rows[file_id].first_object + index, row * part.stripe_size + inside, left
+
+
 @inlined
 def chunk_of_call(files: Files, file_id: int, start: int) -> Chunk:
     """Return the chunk to which a call turns at an offset.
 
-    In a file of one stripe object a call is never cut (Lustre 2.7 lov_io.c, lov_io_rw_iter_init).
+    In one stripe object a call is never cut, but at the end of a component (Lustre 2.7 and 2.12
+    lov_io.c, lov_io_rw_iter_init).
     """
     chunk = chunk_at(files, file_id, start)
-    left = chunk.left if files.rows[file_id].stripe_count > 1 else _NO_END
+    if files.rows[file_id].composite > 0:
+        part = files.parts[part_at(files, file_id, start)]
+        left = chunk.left if part.stripe_count > 1 else part.end - start
+    else:
+        left = chunk.left if files.rows[file_id].stripe_count > 1 else _NO_END
     return Chunk(chunk.object_id, chunk.offset, left)
+
+
+@outlined
+def is_laid_out(files: Files, file_id: int, end: int) -> bool:
+    """Tell whether all components have their objects that the bytes of a file up to an end need."""
+    composite = files.rows[file_id].composite
+    return composite == 0 or end <= files.composites[composite - 1].laid_out
+
+
+@outlined
+def instantiate(files: Files, file_id: int, end: int) -> int:
+    """Give a file the objects that its bytes up to an end need; return the index of the first.
+
+    From there to :func:`object_count` they are new.
+    """
+    file = files.rows[file_id]
+    before = int(file.stripe_count)
+    layout = files.composites[file.composite - 1]
+    if layout.laid_out < end:
+        layout.generation += 1
+    while layout.laid_out < end:
+        part = files.parts[layout.first_part + layout.instantiated]
+        layout.instantiated += 1
+        layout.laid_out = part.end
+        file.stripe_count = part.first_object + part.stripe_count
+    return before
 
 
 @inlined
@@ -146,13 +293,20 @@ def stripe_end(files: Files, file_id: int, start: int, stripes: int) -> int:
 
 @inlined
 def most_chunks(files: Files, file_id: int, length: int) -> int:
-    """Return the most chunks that a run of so many bytes of a file is cut into."""
-    return length // files.rows[file_id].stripe_size + 2
+    """Return the most chunks that a run of so many bytes of a file is cut into.
+
+    ``stripe_size`` is the shortest of a composite layout.
+    """
+    file = files.rows[file_id]
+    components = 0
+    if file.composite > 0:
+        components = files.composites[file.composite - 1].parts
+    return length // file.stripe_size + 2 + components
 
 
 @inlined
 def object_count(files: Files, file_id: int) -> int:
-    """Return how many stripe objects a file has; a directory has none."""
+    """Return how many stripe objects a file has by now; a directory has none."""
     return files.rows[file_id].stripe_count
 
 
@@ -164,7 +318,7 @@ def object_of(files: Files, file_id: int, index: int) -> int:
 
 @inlined
 def objects_of(files: Files, file_id: int) -> range:
-    """Return the stripe objects of a file, in the order of its stripes."""
+    """Return the stripe objects that a file has by now, in the order of its stripes."""
     file = files.rows[file_id]
     return range(file.first_object, file.first_object + file.stripe_count)
 
@@ -176,7 +330,28 @@ def object_end(files: Files, file_id: int, index: int, end: int) -> int:
     That end may lie before, within or behind the object's part of the last row of stripes.
     """
     file = files.rows[file_id]
-    row = end // (file.stripe_size * file.stripe_count)
-    beyond = end - row * file.stripe_size * file.stripe_count
-    inside = min(max(beyond - index * file.stripe_size, 0), file.stripe_size)
-    return row * file.stripe_size + inside
+    if file.composite > 0:
+        return _end_in_part(files, file_id, index, end)
+    return end_in_object(file.stripe_size, file.stripe_count, index, end)
+
+
+@inlined
+def end_in_object(stripe_size: int, stripe_count: int, index: int, end: int) -> int:
+    """Return where an object of a RAID 0 ends that has the bytes of a file up to ``end``."""
+    row = end // (stripe_size * stripe_count)
+    beyond = end - row * stripe_size * stripe_count
+    inside = min(max(beyond - index * stripe_size, 0), stripe_size)
+    return row * stripe_size + inside
+
+
+@outlined
+def _end_in_part(files: Files, file_id: int, index: int, end: int) -> int:
+    """Return the same of an object of a composite layout; ``index`` counts over all components."""
+    number = files.composites[files.rows[file_id].composite - 1].first_part
+    begin = 0
+    while index >= files.parts[number].first_object + files.parts[number].stripe_count:
+        begin = files.parts[number].end
+        number += 1
+    part = files.parts[number]
+    inside = min(max(end, begin), part.end)
+    return end_in_object(part.stripe_size, part.stripe_count, index - part.first_object, inside)

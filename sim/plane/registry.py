@@ -28,6 +28,8 @@ SSD_READ_EVENT = 8  # an extent has been read from an SSD
 # 9 is left to a component of the reader: the example of docs/architecture.md takes it.
 STATAHEAD_EVENT = 10  # the statahead thread of a program
 ENTRY_EVENT = 11  # an entry of a directory that such a thread asks for
+LAYOUT_EVENT = 12  # a request to an MDT about the layout of a file
+LAYOUT_AST_EVENT = 13  # a blocking AST for the layout lock of an inode
 
 # What a message belongs to: each has a handler (:func:`on_message`).
 BRW, PEER, DVS = 0, 1, 2

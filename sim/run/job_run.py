@@ -131,7 +131,7 @@ class JobRun:
             wall=time.perf_counter() - began,
             rows=tuple(job.rows),
             activities=job.activities(),
-            files=dict(job.files),
+            files={name: job.filesystem.as_it_is(made) for name, made in job.files.items()},
             mpi_records=tuple(job.mpi_records),
             outcome=self.outcome,
             notes=notes,

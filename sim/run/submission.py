@@ -14,7 +14,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.striping import StripeRequest
 from xc40io.engine.types import Indices, Integers
-from xc40io.lustre.striping import Allocator
+from xc40io.lustre.striping import Allocator, Component
 from xc40io.mpi.known_hints import read_displays
 from xc40io.workloads.workload import Workload
 
@@ -65,13 +65,13 @@ class JobAllocator(Allocator):
         self._again = list(again)
         self.given: list[Integers] = []
 
-    def resolve(self, request: StripeRequest) -> tuple[int, int]:
-        """Return stripe count and stripe size of a file, with the defaults filled in."""
+    def resolve(self, request: StripeRequest) -> tuple[Component, ...]:
+        """Return the components of a file, with the defaults filled in."""
         return self._shared.resolve(request)
 
     def allocate(self, files: int, request: StripeRequest) -> Integers:
         """Create many files: return the OSTs of each, int64 (files, stripe count)."""
-        asked = (files, self.resolve(request)[0])
+        asked = (files, sum(component.stripe_count for component in self.resolve(request)))
         number = len(self.given)
         if number < len(self._again) and self._again[number].shape == asked:
             osts = self._again[number]

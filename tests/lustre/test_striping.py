@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
-from xc40io.lustre.striping import EOF, Allocator, Layout, StripeRequest, getstripe_text
+from xc40io.config.setstripe import read_setstripe
+from xc40io.lustre.striping import EOF, Allocator, Layout, LayoutComponent, StripeRequest
 
 MIB = 1 << 20
 
@@ -15,6 +16,11 @@ MIB = 1 << 20
 def osts_of(allocator: Allocator, request: StripeRequest) -> list[int]:
     """Return the OSTs of one new file."""
     return allocator.allocate(1, request)[0].tolist()
+
+
+def resolved(allocator: Allocator, request: StripeRequest) -> list[tuple[int, int, int]]:
+    """Return end, stripe size and count of the components of a file."""
+    return [component[:3] for component in allocator.resolve(request)]
 
 
 @given(st.integers(1, 1 << 30), st.integers(1, 12), st.integers(0, 1 << 40))
@@ -31,9 +37,11 @@ def test_a_layout_covers_a_file_from_begin_to_end() -> None:
     assert (component.stripe_size, component.osts) == (8 * MIB, (14, 36))
 
 
-def test_the_objects_of_a_file_are_on_different_osts() -> None:
-    with pytest.raises(ValueError, match="two objects of a file on one OST"):
+def test_the_objects_of_a_file_are_on_different_osts_unless_it_is_overstriped() -> None:
+    with pytest.raises(ValueError, match="two objects of a component on one OST"):
         Layout.striped(MIB, (1, 1))
+    (asked,) = read_setstripe("-C 2")
+    assert LayoutComponent(0, EOF, MIB, (1, 1), asked).osts == (1, 1)
 
 
 @pytest.mark.parametrize(("size", "osts"), [(MIB, ()), (0, (1, 2))])
@@ -44,18 +52,20 @@ def test_a_layout_has_stripes_and_bytes_in_them(size: int, osts: tuple[int, ...]
 
 def test_the_default_is_inherited_unless_set() -> None:
     allocator = Allocator(56, seed=1)
-    assert allocator.resolve(StripeRequest()) == (1, MIB)
-    assert allocator.resolve(StripeRequest(count=0, size=0)) == (1, MIB)
-    assert allocator.resolve(StripeRequest(count=-1)) == (56, MIB)
-    assert allocator.resolve(StripeRequest(size=8 * MIB)) == (1, 8 * MIB)
+    assert resolved(allocator, StripeRequest()) == [(EOF, MIB, 1)]
+    assert resolved(allocator, StripeRequest(count=0, size=0)) == [(EOF, MIB, 1)]
+    assert resolved(allocator, StripeRequest(count=-1)) == [(EOF, MIB, 56)]
+    assert resolved(allocator, StripeRequest(size=8 * MIB)) == [(EOF, 8 * MIB, 1)]
     directory = Allocator(56, seed=1, default=StripeRequest(count=4, size=8 * MIB))
-    assert directory.resolve(StripeRequest(count=2)) == (2, 8 * MIB)
+    assert resolved(directory, StripeRequest(count=2)) == [(EOF, 8 * MIB, 2)]
+    composite = StripeRequest(setstripe="-E 64M -c 0 -E -1 -c -1 -S 4M")
+    assert resolved(directory, composite) == [(64 * MIB, 8 * MIB, 4), (EOF, 4 * MIB, 56)]
 
 
 def test_a_machine_brings_its_own_default() -> None:
     changes = {"lustre.default_stripe_count": -1, "lustre.default_stripe_size": "4 MiB"}
     lustre = load_machine("theta").with_changes(changes).lustre
-    assert Allocator.of(lustre, seed=1).resolve(StripeRequest()) == (56, 4 * MIB)
+    assert resolved(Allocator.of(lustre, seed=1), StripeRequest()) == [(EOF, 4 * MIB, 56)]
 
 
 def test_more_stripes_than_osts_are_refused() -> None:
@@ -143,22 +153,37 @@ def test_no_files_need_no_osts() -> None:
     assert Allocator(56, seed=1).allocate(0, StripeRequest(count=4)).shape == (0, 4)
 
 
-def test_getstripe_prints_what_lfs_prints() -> None:
-    layout = Layout.striped(8 * MIB, (14, 36))
-    assert getstripe_text("./file.1", layout, objects=[47380938, 47391032]) == (
-        "./file.1\n"
-        "lmm_stripe_count:   2\n"
-        "lmm_stripe_size:    8388608\n"
-        "lmm_pattern:        1\n"
-        "lmm_layout_gen:     0\n"
-        "lmm_stripe_offset:  14\n"
-        "\tobdidx\t\t objid\t\t objid\t\t group\n"
-        "\t    14\t      47380938\t    0x2d2f9ca\t             0\n"
-        "\t    36\t      47391032\t    0x2d32138\t             0\n"
-    )
+def test_each_component_has_osts_of_its_own_choice() -> None:
+    """The example of Lustre's manual: 8 OSTs, the last component from OST 4 on."""
+    allocator = Allocator(8, seed=1)
+    request = StripeRequest(setstripe="-E 4M -c 1 -E 64M -c 4 -E -1 -c -1 -i 4")
+    (osts,) = allocator.allocate(1, request).tolist()
+    assert osts[5:] == [4, 5, 6, 7, 0, 1, 2, 3]
+    assert osts[1] == (osts[0] + 1) % 8
+    assert osts[1:5] == [(osts[1] + i) % 8 for i in range(4)]
 
 
-def test_objects_of_an_empty_file_system_are_the_first_ones() -> None:
-    assert getstripe_text("f", Layout.striped(MIB, (3,))).endswith(
-        "\t     3\t             1\t          0x1\t             0\n"
+def test_osts_that_are_listed_are_taken_in_their_order() -> None:
+    request = StripeRequest(setstripe="-o 6-7,0,5")
+    assert osts_of(Allocator(8, seed=1), request) == [6, 7, 0, 5]
+
+
+def test_an_overstriped_file_has_as_many_objects_on_each_ost() -> None:
+    osts = Allocator(56, seed=1).allocate(3, StripeRequest(setstripe="-C 112"))
+    assert osts.shape == (3, 112)
+    assert all((np.bincount(row) == 2).all() for row in osts)
+
+
+def test_a_pool_has_a_round_robin_of_its_own() -> None:
+    theta = load_machine("theta").with_changes(
+        {"lustre.release": "2.14", "lustre.pools": "flash=0-7, disk=8-55"}
     )
+    allocator = Allocator.of(theta.lustre, seed=1)
+    flash = StripeRequest(setstripe="-c 1 -p flash")
+    plain = Allocator(56, seed=1).allocate(4, StripeRequest())
+    mixed = [allocator.allocate(1, request)[0, 0] for request in [flash, StripeRequest()] * 4]
+    assert mixed[1::2] == plain[:, 0].tolist()
+    assert all(0 <= ost < 8 for ost in mixed[::2])
+    assert np.diff(mixed[::2]).tolist().count(1) >= 2
+    whole = osts_of(allocator, StripeRequest(setstripe="-c -1 -p disk"))
+    assert sorted(whole) == list(range(8, 56))

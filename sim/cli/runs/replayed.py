@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from xc40io.workloads.darshan.place import Place, Shape
     from xc40io.workloads.darshan.reconstruction import Reconstruction
 
-_CHANGES = ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "stripe_offset", "hints")
+_STRIPES = ("stripe_count", "stripe_size", "stripe_offset")
+_CHANGES = ("machine", "nodes", "ppn", *_STRIPES, "setstripe", "hints")
 """Fields of a job that a what-if may have otherwise than the recorded run."""
 
 
@@ -189,6 +190,8 @@ class LogReplay:
 
     def _told_striping(self, typed: dict[str, Any]) -> dict[str, Any]:
         """Return the options of striping: those typed, else what is known of the recorded run."""
+        if typed.get("setstripe") is not None:
+            return {}
         told = self.facts.striping
         count, size, offset = (typed.get(f"stripe_{name}") for name in ("count", "size", "offset"))
         return {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
+from xc40io.config.errors import InputError
 from xc40io.config.kept import kept
 from xc40io.config.model import Model
+from xc40io.config.setstripe import ComponentRequest
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import (
     Bytes,
@@ -22,6 +25,11 @@ from xc40io.config.units import (
 )
 from xc40io.engine.page import PAGE
 
+_SINCE = {
+    "composite_layouts": "composite layouts, of Lustre 2.10",
+    "overstriping": "overstriping, of Lustre 2.14",
+    "dom_size": "data on the MDT, of Lustre 2.12",
+}
 _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
 
 
@@ -49,6 +57,19 @@ Mounts = Annotated[
     PlainSerializer(_with_commas, return_type=str, when_used="json"),
 ]
 """Paths, each from the root."""
+
+
+def _pools(text: str) -> str:
+    """Refuse what does not list pools."""
+    if re.fullmatch(rf"{_POOL}(, *{_POOL})*", text) is None:
+        raise ValueError(f"{text!r}: right would be pools and their OSTs, as flash=0-7, disk=8-55")
+    return text
+
+
+_POOL = r"[A-Za-z][A-Za-z0-9_-]{0,14}=[0-9]+(-[0-9]+)?(\+[0-9]+(-[0-9]+)?)*"
+
+Pools = Annotated[str, AfterValidator(_pools)]
+"""Pools of OSTs, each with its OSTs: ``flash=0-7, disk=8-23+30``."""
 
 Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
 """The first and the last year of service: ``2017 to 2023``."""
@@ -82,6 +103,11 @@ class Mds(Model):
         Objects that each OST has made ahead when the job starts.
     precreate_limit, precreate_rate
         Most objects that an OST makes ahead at once, and objects/s that it makes.
+    modifying_rpcs
+        RPCs that modify which a client has under way to one MDT (max_mod_rpcs_in_flight, from
+        Lustre 2.8 on); before that one.
+    mdt_write_rate, mdt_read_rate
+        Sustained bytes/s of the storage of one MDT, for data that files have on it (DoM).
     """
 
     mdts: Few
@@ -100,6 +126,9 @@ class Mds(Model):
     precreated: Count
     precreate_limit: Count
     precreate_rate: PerSecond
+    modifying_rpcs: Count | None = None
+    mdt_write_rate: Rate | None = None
+    mdt_read_rate: Rate | None = None
 
 
 @kept(before={"disk_settle": 0.0, "shared_commit": lambda fields: fields["journal_commit"]})
@@ -191,6 +220,14 @@ class Lustre(Model):
         Usable bytes of the file system.
     default_stripe_count, default_stripe_size
         Striping of a file for which none was set.
+    composite_layouts
+        Whether a layout can have several components (PFL, Lustre 2.10).
+    overstriping
+        Whether an OST can have several objects of a file (Lustre 2.13).
+    dom_size
+        Most bytes of a file on an MDT (lod.*.dom_stripesize, Lustre 2.11); none unless given.
+    pools
+        Pools of OSTs that a layout can name (lctl pool_add), as ``flash=0-7, disk=8-55``.
     mds
         The metadata servers.
     """
@@ -246,12 +283,68 @@ class Lustre(Model):
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]
     default_stripe_size: Size
+    composite_layouts: bool | None = None
+    overstriping: bool | None = None
+    dom_size: Size | None = None
+    pools: Pools | None = None
     mds: Mds
 
     @property
     def default_striping(self) -> StripeRequest:
         """The striping of a file that asks for none, in a directory that asks for none."""
         return StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size)
+
+    def pool(self, name: str) -> tuple[int, ...]:
+        """Return the OSTs of a pool, in rising order; raise InputError if there is none."""
+        found = dict(part.strip().split("=") for part in (self.pools or "").split(",") if part)
+        if name not in found:
+            right = f"one of {', '.join(found)}" if found else f"lustre.pools, as '{name}=0-7'"
+            raise InputError(f"pool {name}: there is no such pool of OSTs; right would be {right}")
+        osts: set[int] = set()
+        for part in found[name].split("+"):
+            first, _, last = part.partition("-")
+            osts |= set(range(int(first), int(last or first) + 1))
+        return tuple(sorted(osts))
+
+    def check_striping(self, striping: StripeRequest) -> None:
+        """Raise InputError unless files can have a layout here: as to its OSTs and its release."""
+        striping.check(self.osts)
+        for component in striping.components:
+            if component.pool:
+                self._check_pool(component)
+        on_mdt = striping.components[0].on_mdt
+        needs = {
+            "composite_layouts": len(striping.components) > 1 and not self.composite_layouts,
+            "overstriping": any(one.overstriped for one in striping.components)
+            and not self.overstriping,
+            "dom_size": on_mdt and not self.dom_size,
+        }
+        for name, missing in needs.items():
+            if missing:
+                raise InputError(
+                    f"setstripe {striping.setstripe!r} needs {_SINCE[name]}, and this is Lustre "
+                    f"{self.version}; right would be --set lustre.release={_SINCE[name][-4:]}"
+                )
+        if on_mdt and striping.components[0].end > (self.dom_size or 0):
+            raise InputError(
+                f"setstripe {striping.setstripe!r}: the component on the MDT is longer than "
+                f"lustre.dom_size, {format_bytes(self.dom_size or 0)} (lod.*.dom_stripesize); "
+                "right would be -E of at most that"
+            )
+
+    def _check_pool(self, component: ComponentRequest) -> None:
+        osts = self.pool(component.pool)
+        count = component.count or 1
+        if count > len(osts) and not component.overstriped:
+            raise InputError(
+                f"stripe count {count} is more than the {len(osts)} OSTs of pool {component.pool}"
+            )
+        chosen = {component.offset, *component.osts} - {-1}
+        if not chosen <= set(osts) or osts[-1] >= self.osts:
+            raise InputError(
+                f"pool {component.pool}: OSTs outside it, or outside the file system of "
+                f"{self.osts}; right would be those of the pool"
+            )
 
     @property
     def oss_count(self) -> int:

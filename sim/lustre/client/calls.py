@@ -31,8 +31,15 @@ from xc40io.lustre.client.states import (
     SIZED,
 )
 from xc40io.lustre.client.writes import expect_piece, write_chunk
+from xc40io.lustre.layout_lock import (
+    LAYOUT_TURN,
+    enter_layout,
+    go_on_with_layout,
+    leave_layout,
+)
 from xc40io.lustre.ldlm import Ldlm, ask, match, release
 from xc40io.lustre.locks import MODE_PR, MODE_PW
+from xc40io.lustre.mds import Mds
 from xc40io.lustre.osc.obds import Osc
 from xc40io.lustre.osc.rpcs import submit
 from xc40io.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
@@ -71,6 +78,7 @@ class Client(Component):
     ldlm: Ldlm
     requests: Requests
     readahead: Readahead
+    mds: Mds
 
     @classmethod
     def build(cls, site: Site) -> Client:
@@ -83,6 +91,9 @@ class Client(Component):
 def transfer(client: Client, program_id: int, now: float) -> float:
     """Take a run of reads or writes on to its next state."""
     phase = client.programs.rows[program_id].phase
+    if phase >= LAYOUT_TURN:
+        knows = go_on_with_layout(client.mds, program_id, now)
+        return _begin_call(client, program_id, now) if knows else GONE
     if phase == BETWEEN_CALLS:
         if not call_is_due(client.programs, program_id, now):
             return GO_ON
@@ -142,12 +153,17 @@ def _begin_call(client: Client, program_id: int, now: float) -> float:
     program = client.programs.rows[program_id]
     operation = client.programs.operations[program.op]
     go_to_inode(client.cache, program_id, operation.file)
-    if operation.kind == _WRITE:
-        return _begin_write(client, program_id, now)
+    writes = operation.kind == _WRITE
     # Asked before the order is noted: a call that is begun again must not widen it twice.
-    if not may_send(client.requests, object_count(client.files, operation.file)):
+    if not writes and not may_send(client.requests, object_count(client.files, operation.file)):
         return FULL
     start = start_of_call(client.programs, program_id)
+    if client.files.rows[operation.file].composite > 0:
+        end = start + program.length if writes else 0
+        if not enter_layout(client.mds, program_id, end, now):
+            return GONE
+    if writes:
+        return _begin_write(client, program_id, now)
     note_order(client.readahead, program_id, start, operation.length)
     if start + operation.length > client.files.rows[operation.file].end:
         program.phase = SIZED
@@ -171,7 +187,7 @@ def _next_chunk(client: Client, program_id: int, now: float) -> float:
     """Turn to the next stripe chunk; end the call where there is none."""
     program = client.programs.rows[program_id]
     if program.done == program.length:
-        return _end_call(client.cache, program_id, now)
+        return _end_call(client, program_id, now)
     start = start_of_call(client.programs, program_id) + program.done
     chunk = chunk_of_call(client.files, client.programs.operations[program.op].file, start)
     go_to_osc_object(client.cache, program_id, chunk.object_id)
@@ -236,12 +252,15 @@ def _end_chunk(client: Client, program_id: int, now: float) -> float:
 
 
 @outlined
-def _end_call(cache: PageCache, program_id: int, now: float) -> float:
+def _end_call(client: Client, program_id: int, now: float) -> float:
     """Count a call as done; a write gives up its range of bytes."""
+    cache = client.cache
     program = cache.programs.rows[program_id]
     operation = cache.programs.operations[program.op]
+    file = cache.files.rows[operation.file]
+    if file.composite > 0:
+        leave_layout(client.mds, program.inode, now)
     if operation.kind == _WRITE:
-        file = cache.files.rows[operation.file]
         file.end = max(file.end, start_of_call(cache.programs, program_id) + program.length)
         leave_range(cache, program_id, now)
     end_call(cache.programs, program_id, now)

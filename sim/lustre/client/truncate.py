@@ -9,6 +9,12 @@ from __future__ import annotations
 
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
+from xc40io.lustre.layout_lock import (
+    LAYOUT_TURN,
+    enter_layout,
+    go_on_with_layout,
+    leave_layout,
+)
 from xc40io.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from xc40io.lustre.locks import EOF, MODE_PW
 from xc40io.lustre.mds import Mds, ask_mds
@@ -27,6 +33,7 @@ _REACHED = 0  # asks for locks that drive all others away -> _DRIVEN_AWAY
 _DRIVEN_AWAY = 1  # has all beyond the new end for itself: cuts the objects -> _PUNCHED
 _PUNCHED = 2  # tells the MDS -> _TOLD
 _TOLD = 3  # done -> _REACHED
+_HAS_LAYOUT = 4  # of a composite layout, with objects up to the new end: as _REACHED
 
 
 @performs(Mds, Op.TRUNCATE, on=Backend.LUSTRE)
@@ -35,7 +42,10 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
     """Take a truncate on to its next state."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
-    if program.phase == _REACHED:
+    composite = mds.files.rows[operation.file].composite > 0
+    if composite and not _has_layout(mds, program_id, now):
+        return GONE
+    if program.phase in (_REACHED, _HAS_LAYOUT):
         if not may_ask(mds.ldlm, object_count(mds.files, operation.file)):
             return FULL
         program.since = now
@@ -58,9 +68,30 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
         program.phase = _TOLD
         return GONE
     charge(mds.programs, program_id, _METADATA, now)
+    if composite:
+        leave_layout(mds, program.inode, now)
     program.phase = _REACHED
     program.op += 1
     return GO_ON
+
+
+@outlined
+def _has_layout(mds: Mds, program_id: int, now: float) -> bool:
+    """Have a program know a composite layout, with objects up to the new end; False if it waits."""
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    if program.phase >= LAYOUT_TURN:
+        if not go_on_with_layout(mds, program_id, now):
+            return False
+        program.phase = _REACHED
+    if program.phase == _REACHED:
+        program.inode = inode_of(mds.cache, operation.file, program.node)
+        # The byte at the new end counts as touched, unless the file is emptied.
+        end = operation.offset + 1 if operation.offset > 0 else 0
+        if not enter_layout(mds, program_id, end, now):
+            return False
+        program.phase = _HAS_LAYOUT
+    return True
 
 
 @outlined

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from xc40io.lustre.striping import getstripe_text
 from xc40io.mpi.stats import MpiRecord
 from xc40io.results.mpiio.mpiio_hints import hint_rows
 from xc40io.results.mpiio.mpiio_report import mpiio_blocks, mpiio_data
@@ -55,7 +54,9 @@ class IorOutput(Output):
 
     def layouts(self) -> str:
         """Return the striping of each test's files as ``lfs getstripe`` prints it; a few files."""
-        return "".join(_layouts(test) for test in self._tests if test.test.api != "DUMMY")
+        version = self.result.machine.lustre.version
+        shown = (test for test in self._tests if test.test.api != "DUMMY")
+        return "".join(_layouts(test, version) for test in shown)
 
     def files(self) -> list[OutputFile]:
         """Return the summary and the times of the ranks, where the command names files for them."""
@@ -104,12 +105,12 @@ class IorOutput(Output):
         return _FORMATS[self._command.summary_format](ior_report(self.result))
 
 
-def _layouts(test: FinishedTest) -> str:
+def _layouts(test: FinishedTest, version: str) -> str:
     """Return the striping of a test's files; the first few."""
     files = len(test.files.osts)
     repetition = test.records[-1].repetition
     parts = [
-        getstripe_text(file_name(test.test, index, repetition), test.files.layout(index))
+        test.files.getstripe(file_name(test.test, index, repetition), index, version)
         for index in range(min(files, _FILES_SHOWN))
     ]
     if files > _FILES_SHOWN:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from xc40io.lustre.striping import getstripe_text
 from xc40io.results.mpiio.mpiio_report import mpiio_blocks
 from xc40io.results.programs.kernel_answer import kernel_answer
 from xc40io.run.result import Result
@@ -52,7 +51,8 @@ class Output:
             for index, name in enumerate(files.names(known))
         ]
         shown = names[:_FILES_SHOWN]
-        parts = [getstripe_text(name, files.layout(index)) for name, files, index in shown]
+        version = self.result.machine.lustre.version
+        parts = [files.getstripe(name, index, version) for name, files, index in shown]
         if len(names) > len(shown):
             parts.append(f"# and {len(names) - len(shown):,} files more\n")
         return "".join(parts)

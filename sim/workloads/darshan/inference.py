@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xc40io.config.striping import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT, StripeRequest
+from xc40io.config.setstripe import STRIPE_SIZE_LIMIT, STRIPE_SIZE_UNIT
+from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_bytes
 from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.log import DarshanLog, Layout

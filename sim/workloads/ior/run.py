@@ -123,7 +123,7 @@ class _TestRun:
             tasks=tasks,
             started=started,
             records=tuple(self._records),
-            files=self._files,
+            files=self._filesystem.as_it_is(self._files),
             removals=tuple(self._removals),
         )
 

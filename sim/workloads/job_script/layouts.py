@@ -6,20 +6,23 @@ give the files of a folder 8, 24 and 72 stripes of 1 MiB (docs.nersc.gov, Lustre
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.striping import StripeRequest
-from xc40io.config.units import SHORT_SIZES
 from xc40io.workloads.job_script.option_words import Given, table, unknown_options
 
 _SETSTRIPE = table(
     "lfs setstripe",
-    "-c|--stripe-count|--count -S|-s|--stripe-size|--size -i|-o|--stripe-index|--stripe-offset"
-    "|--offset|--index -p|--pool|--pool-name -E|--component-end -L|--layout --mdt-index -m --mode",
+    "-c|--stripe-count|--count -C|--overstripe-count -S|-s|--stripe-size|--size "
+    "-i|--stripe-index|--stripe-offset|--offset|--index -o|--ost|--ost-list "
+    "-p|--pool|--pool-name -E|--component-end|--comp-end -L|--layout --mdt-index -m --mode",
     "-d --delete -v --verbose",
 )
+_OF_A_LAYOUT = ("-E", "-c", "-C", "-S", "-i", "-o", "-L")
 _NERSC = {"stripe_small": 8, "stripe_medium": 24, "stripe_large": 72}
 
 
@@ -61,45 +64,29 @@ def read_layout(words: Sequence[str], line: int, place: str) -> tuple[Layout, ..
         return ()
     given, folders = _SETSTRIPE.read(words[2:], where)
     notes = unknown_options(given, "lfs setstripe", line)
-    striping: StripeRequest | None = StripeRequest()
-    for one in given:
-        if one.name in ("-d", "--delete"):
-            striping = None
-        elif striping is not None:
-            striping = _with(striping, one, f"{where}: lfs setstripe {one.name}")
-        if one.name in ("-p", "-E", "-L"):
-            notes.append(
-                f"line {line}: lfs setstripe {one.name} {one.value}: pools and composite layouts "
-                "are not simulated; count and size are taken alone"
-            )
+    if any(one.name in ("-d", "--delete") for one in given):
+        return tuple(Layout(line, folder, None, tuple(notes)) for folder in folders)
+    notes += [
+        f"line {line}: lfs setstripe -p {one.value}: which OSTs are in a pool the script does not "
+        "say; it is left out"
+        for one in given
+        if one.name == "-p"
+    ]
+    with naming(where):
+        striping = _striping(given)
     return tuple(Layout(line, folder, striping, tuple(notes)) for folder in folders)
 
 
-def _with(striping: StripeRequest, given: Given, at: str) -> StripeRequest:
-    """Return a striping with what an option says."""
-    name, text, _ = given
-    with naming(f"{at} {text}"):
-        if name == "-S":
-            return _sized(striping, text)
-        if name in ("-c", "-i"):
-            number = _whole(text)
-            count = number if name == "-c" else striping.count
-            return StripeRequest(
-                count=count,
-                size=striping.size,
-                offset=number if name == "-i" else striping.offset,
-            )
-    return striping
+def _striping(given: Sequence[Given]) -> StripeRequest:
+    """Return the striping that options ask for."""
+    words = [word for one in given if one.name in _OF_A_LAYOUT for word in _words(one)]
+    for one in given:
+        if one.name in _OF_A_LAYOUT and re.search("[$`]", one.value):
+            raise InputError(f"{one.name} {one.value}: only the shell knows it when the job runs")
+    return StripeRequest(setstripe=shlex.join(words))
 
 
-def _sized(striping: StripeRequest, text: str) -> StripeRequest:
-    size = 0 if text == "0" else SHORT_SIZES.read(text)
-    if size is None:
-        raise InputError("right would be bytes with k, m or g, as 8m")
-    return StripeRequest(count=striping.count, size=size, offset=striping.offset)
-
-
-def _whole(text: str) -> int:
-    if not text.removeprefix("-").isdecimal() or not text.isascii() or len(text) > 9:
-        raise InputError("right would be a whole number, as 8, or -1")
-    return int(text)
+def _words(one: Given) -> tuple[str, str]:
+    """Return an option as ``lfs`` has it today: -o was the first OST once."""
+    name = "-i" if one.name == "-o" and one.value.isdecimal() else one.name
+    return name, one.value

@@ -113,7 +113,8 @@ class ReplayFiles:
         created = intake.totals.calls[:, TraceOp.CREATE].any(axis=-1)
         unknown = np.where(created, 0, intake.totals.read_end)
         given = np.array([file.size for file in self._files], np.int64)
-        self._job.filesystem.plane.files.end[self.number] = np.where(given >= 0, given, unknown)
+        ends = np.where(given >= 0, given, unknown)
+        self._job.filesystem.plane.namespace.fill(self.number, ends)
 
     def _open_file(self, position: int, meeting: int, inner_meeting: int) -> OpenFile:
         """Make a file that ranks access together known to MPI-IO."""

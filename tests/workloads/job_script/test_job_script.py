@@ -183,7 +183,10 @@ def test_nodes_and_ranks_on_each(head, line, shape):
         ("sbatch next.sh; srun ior", "sbatch submits another job, which is not followed"),
         ("MPICH_MPIIO_CB_ALIGN=2; srun ior", "MPICH_MPIIO_CB_ALIGN is set above, and not exported"),
         ("lfs setstripe -c 4 /a; srun ior -o /b", "no lfs setstripe above is about /b"),
-        ("lfs setstripe -c 4 -p fast .; srun ior", "pools and composite layouts are not simulated"),
+        (
+            "lfs setstripe -c 4 -p fast .; srun ior",
+            "lfs setstripe -p fast: which OSTs are in a pool",
+        ),
         ("srun s3d.x; #", "./s3d.x".removeprefix("./") + " is taken for the kernel s3d"),
         ("srun ior\n#SBATCH -N 8", "a directive below the first command counts for nothing"),
     ],
@@ -204,8 +207,12 @@ def test_stripes_are_those_given_last_to_a_folder_that_holds_the_file():
         "lfs setstripe -d /scratch/me",
         "srun ior -o /scratch/me/run/file",
         "cd /scratch && stripe_large here && srun ior -o here/x",
+        "lfs setstripe -E 4M -c 1 -E -1 -c 8 /scratch/grows",
+        "srun ior -o /scratch/grows/x",
     )
-    first, second, third, fourth = (one.scenario for one in read.launches)
+    first, second, third, fourth, fifth = (one.scenario for one in read.launches)
+    assert fifth is not None
+    assert fifth.striping == StripeRequest(setstripe="-E 4M -c 1 -E -1 -c 8")
     assert first is not None
     assert first.striping == StripeRequest(count=8, size=4 * MIB, offset=3)
     assert second is not None
@@ -262,8 +269,8 @@ def test_what_the_caller_knows_better_counts():
         (["#COBALT -n 2.5"], "#COBALT -n '2.5': right would be"),
         (["srun 'ior"], "job.sh, line 2: a quote (') is never closed"),
         (["echo $(ior"], "job.sh, line 2: a bracket ($() is never closed"),
-        (["lfs setstripe -c four ."], "line 2: lfs setstripe -c four: right would be"),
-        (["lfs setstripe -S 8q ."], "line 2: lfs setstripe -S 8q: right would be"),
+        (["lfs setstripe -c four ."], "line 2: lfs setstripe -c four: -c 'four': right would be"),
+        (["lfs setstripe -S 8q ."], "line 2: lfs setstripe -S 8q: -S '8q': right would be"),
         (["lfs setstripe -S 65k ."], "line 2: lfs setstripe -S 65k: stripe size 65 KiB"),
     ],
 )

@@ -1,0 +1,251 @@
+"""The layout lock of a file with a composite layout: who knows its layout, and how that changes.
+
+A client that reads or writes such a file holds the *layout lock* on it, an inodebits lock of the
+MDT in mode CR, which comes with the reply to an open. A write into a component without objects, and
+a truncate beyond one, ask the MDT to make these (a *layout write intent*): a request that modifies,
+so that a node has no more of them under way than of others (Lustre 2.12 vvp_io.c, vvp_io_fini;
+llite/file.c, ll_layout_write_intent). Each rank that comes to such a component sends one.
+
+The MDT takes the lock in mode EX for every such request, also where another has made the objects
+meanwhile: all clients get a blocking AST, and give the lock back when their calls under way have
+ended (lov_object.c, lov_layout_wait). Then all components up to the end of the write get their
+objects (lod_object.c, lod_declare_update_plain), and the asking client has the lock
+(mdt_handler.c, mdt_intent_layout). The next call of the others asks for the layout anew, one rank
+of a node for all (llite/file.c, ll_layout_refresh, lli_layout_mutex). The MDT serves requests about
+the layout of one file in the order in which they come.
+"""
+
+from __future__ import annotations
+
+from xc40io.engine.calendar import schedule
+from xc40io.engine.compiled import outlined
+from xc40io.engine.network import serve
+from xc40io.engine.pool import give, take
+from xc40io.engine.queue import pass_turn, take_one_of, take_turn
+from xc40io.lustre.mds import Mds, mdc_of
+from xc40io.lustre.precreation import take_object
+from xc40io.lustre.requests import LAYOUT_READ, LAYOUT_WRITE, add_request
+from xc40io.node.nodes import handle_callback
+from xc40io.node.page_cache import grant_layout
+from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
+from xc40io.plane.files import instantiate, is_laid_out, object_count, object_of
+from xc40io.plane.operations import Op
+from xc40io.plane.programs import charge, charge_reply, note_reply, pass_on, wait_for, wake
+from xc40io.plane.registry import GONE, LAYOUT_AST_EVENT, LAYOUT_EVENT, on_event
+
+_METADATA, _TURN, _MDS = int(Cause.METADATA), int(Cause.TURN), int(Cause.MDS)
+_LOCK_QUEUE, _LOCK_USE = int(Cause.LOCK_QUEUE), int(Cause.LOCK_USE)
+_INTENTS, _FETCHES = int(Stat.LAYOUT_INTENTS), int(Stat.LAYOUT_FETCHES)
+_CANCELS = int(Stat.LAYOUT_CANCELS)
+_READS, _CHANGES = int(Op.STAT), int(Op.TRUNCATE)  # what such requests are like for the MDS
+
+# States of a program that needs the layout, beyond those of its operation.
+LAYOUT_TURN = 20  # another rank of the node asks for the layout: has its turn, asks if need be
+LAYOUT_SLOT = 21  # has a place among the RPCs that modify: asks for objects
+LAYOUT_FETCHED = 22  # the node knows the layout: passes the turn on, tries again
+LAYOUT_CHANGED = 23  # there are objects for all that it writes: tries again
+
+# Stages of a request about a layout, in its column ``node``.
+_ARRIVED, _SERVED, _HAS_LOCK, _ALL_FREED, _DONE = 0, 1, 2, 3, 4
+
+
+@outlined
+def enter_layout(mds: Mds, program_id: int, end: int, now: float) -> bool:
+    """Have a program use the layout of its file, up to ``end`` if it writes; False if it waits.
+
+    The inode is the program's. :func:`leave_layout` ends the use.
+    """
+    program = mds.programs.rows[program_id]
+    file_id = mds.programs.operations[program.op].file
+    layout = mds.cache.layouts[program.inode]
+    if layout.held == 1 and is_laid_out(mds.files, file_id, end):
+        layout.calls += 1
+        return True
+    program.since = now
+    if layout.held == 0:
+        program.phase = LAYOUT_TURN
+        if take_turn(layout.fetch, mds.programs.rows, program_id):
+            _ask(mds, program_id, LAYOUT_READ, 0, now)
+        return False
+    program.phase = LAYOUT_SLOT
+    program.left = end
+    turn = mds.mdcs[mdc_of(mds, program_id, file_id)].modifying
+    if take_one_of(turn, mds.modifying_rpcs, mds.programs.rows, program_id):
+        _ask(mds, program_id, LAYOUT_WRITE, end, now)
+    return False
+
+
+@outlined
+def go_on_with_layout(mds: Mds, program_id: int, now: float) -> bool:
+    """Take a program in one of the states above on; True if it is to try again."""
+    program = mds.programs.rows[program_id]
+    file_id = mds.programs.operations[program.op].file
+    layout = mds.cache.layouts[program.inode]
+    if program.phase == LAYOUT_TURN:
+        mds.programs.behind[program_id, _TURN] += now - program.since
+        if layout.held == 0:
+            _ask(mds, program_id, LAYOUT_READ, 0, now)
+            return False
+        charge(mds.programs, program_id, _METADATA, now)
+        pass_on(mds.programs, layout.fetch, now)
+        return True
+    if program.phase == LAYOUT_SLOT:
+        mds.programs.behind[program_id, _TURN] += now - program.since
+        _ask(mds, program_id, LAYOUT_WRITE, program.left, now)
+        return False
+    layout.held = 1
+    charge_reply(mds.programs, program_id)
+    charge(mds.programs, program_id, _METADATA, now)
+    if program.phase == LAYOUT_FETCHED:
+        pass_on(mds.programs, layout.fetch, now)
+    else:
+        pass_on(mds.programs, mds.mdcs[mdc_of(mds, program_id, file_id)].modifying, now)
+    return True
+
+
+@outlined
+def leave_layout(mds: Mds, inode_id: int, now: float) -> None:
+    """End a use of a layout; the last one lets go a lock that the MDT has called back."""
+    layout = mds.cache.layouts[inode_id]
+    layout.calls -= 1
+    if layout.calls == 0 and layout.revoker >= 0 and layout.held == 0:
+        _give_back(mds, inode_id, max(now, layout.handled))
+
+
+@outlined
+def _give_back(mds: Mds, inode_id: int, now: float) -> None:
+    """Send a layout lock back to the MDT, whose request goes on with the last one."""
+    layout = mds.cache.layouts[inode_id]
+    request_id, layout.revoker = layout.revoker, -1
+    request = mds.requests.rows[request_id]
+    request.waiting -= 1
+    request.freed = max(request.freed, now + mds.lnet.control_latency)
+    if request.waiting == 0:
+        schedule(mds.network.calendar, request.freed, LAYOUT_EVENT, request_id)
+
+
+@on_event(Mds, LAYOUT_AST_EVENT)
+@outlined
+def on_layout_ast(mds: Mds, inode_id: int, now: float) -> float:
+    """Let a client give its layout lock back, once its calls under way have ended."""
+    layout = mds.cache.layouts[inode_id]
+    layout.held = 0
+    mds.programs.stats[_CANCELS] += 1
+    layout.handled = handle_callback(mds.nodes, mds.cache.inodes[inode_id].node, now)
+    if layout.calls == 0:
+        _give_back(mds, inode_id, layout.handled)
+    return GONE
+
+
+@outlined
+def _ask(mds: Mds, program_id: int, kind: int, end: int, now: float) -> None:
+    """Send a request about the layout of a program's file to its MDT."""
+    program = mds.programs.rows[program_id]
+    file_id = mds.programs.operations[program.op].file
+    reads = kind == LAYOUT_READ
+    program.phase = LAYOUT_FETCHED if reads else LAYOUT_CHANGED
+    mds.programs.stats[_FETCHES if reads else _INTENTS] += 1
+    wait_for(mds.programs, program_id, 1, now)
+    request_id = take(mds.requests.spare_rows)
+    request = mds.requests.rows[request_id]
+    request.program = program_id
+    request.kind = kind
+    request.station = mds.station + mds.files.rows[file_id].mdt
+    request.service = mds.seconds[_READS if reads else _CHANGES]
+    request.latency = mds.lnet.control_latency
+    request.object = file_id
+    request.sent = now
+    request.end = end
+    request.node = _ARRIVED
+    schedule(mds.network.calendar, now + request.latency, LAYOUT_EVENT, request_id)
+
+
+@on_event(Mds, LAYOUT_EVENT)
+@outlined
+def on_layout_request(mds: Mds, request_id: int, now: float) -> float:
+    """Take a request about a layout on at the MDT: in line, through the lock, to its reply."""
+    request = mds.requests.rows[request_id]
+    layout = mds.files.composites[mds.files.rows[request.object].composite - 1]
+    if request.node == _ARRIVED:
+        request.arrived = now
+        request.begun = serve(mds.network, request.station, now, 0.0, request.service)
+        latency = mds.network.stations[request.station].latency
+        request.served = request.begun + request.service + latency
+        request.node = _SERVED
+        return float(request.served)
+    if request.node == _SERVED:
+        request.node = _HAS_LOCK
+        if not take_turn(layout.lock, mds.requests.rows, request_id):
+            return GONE
+    if request.node == _HAS_LOCK:
+        mds.programs.behind[request.program, _LOCK_QUEUE] += now - request.served
+        request.spent = now
+        if request.kind == LAYOUT_WRITE:
+            request.node = _ALL_FREED
+            request.freed = now
+            _call_back(mds, request_id, now)
+            return GONE if request.waiting > 0 else now
+    if request.node == _ALL_FREED:
+        mds.programs.behind[request.program, _LOCK_USE] += now - request.spent
+        request.node = _DONE
+        request.spent = now
+        return _with_objects(mds, request_id, now)
+    _answer(mds, request_id, now)
+    return GONE
+
+
+@outlined
+def _call_back(mds: Mds, request_id: int, now: float) -> None:
+    """Send a blocking AST to all who hold the layout lock of a file."""
+    request = mds.requests.rows[request_id]
+    layout = mds.files.composites[mds.files.rows[request.object].composite - 1]
+    latency = mds.lnet.control_latency
+    request.waiting = 0
+    inode_id = layout.holders
+    layout.holders = -1
+    while inode_id >= 0:
+        holder = mds.cache.layouts[inode_id]
+        holder.granted = 0
+        holder.revoker = request_id
+        request.waiting += 1
+        schedule(mds.network.calendar, now + latency, LAYOUT_AST_EVENT, inode_id)
+        inode_id = holder.next
+
+
+@outlined
+def _answer(mds: Mds, request_id: int, now: float) -> None:
+    """Grant the lock to the client that asked, and let the next in line have its turn."""
+    request = mds.requests.rows[request_id]
+    layout = mds.files.composites[mds.files.rows[request.object].composite - 1]
+    heir = pass_turn(layout.lock, mds.requests.rows)
+    if heir >= 0:
+        schedule(mds.network.calendar, now, LAYOUT_EVENT, heir)
+    grant_layout(mds.cache, mds.programs.rows[request.program].inode)
+    if mds.programs.recorder.on:
+        station, arrived, begun = request.station, request.arrived, request.begun
+        add_request(mds.requests, request_id, station, arrived, begun, now)
+    at_server = request.served - request.arrived + now - request.spent
+    ready = now + request.latency
+    note_reply(mds.programs, request.program, _MDS, at_server, ready)
+    mds.programs.rows[request.program].pending = 0
+    wake(mds.programs, request.program, ready)
+    give(mds.requests.spare_rows, request_id)
+
+
+@outlined
+def _with_objects(mds: Mds, request_id: int, now: float) -> float:
+    """Instantiate what a write needs of a layout; return when the objects are there."""
+    request = mds.requests.rows[request_id]
+    file_id = request.object
+    first = instantiate(mds.files, file_id, request.end)
+    more = object_count(mds.files, file_id) - first
+    if more == 0:
+        return now
+    seconds = more * mds.each_object
+    done = serve(mds.network, request.station, now, 0.0, seconds) + seconds
+    for index in range(first, first + more):
+        ost = mds.files.objects[object_of(mds.files, file_id, index)].ost
+        done = max(done, take_object(mds.precreation, ost, now))
+    mds.files.rows[file_id].changed = done
+    return done
