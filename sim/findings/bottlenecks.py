@@ -185,7 +185,8 @@ def outliers(result: Result) -> list[str]:
     """
     busy: dict[StationKind, dict[str, float]] = {}
     for use in result.stations():
-        if use.kind in _SERVERS:
+        # An MDT that has data of files has no peers: it does other work than OSTs.
+        if use.kind in _SERVERS and not use.name.startswith("MD"):
             part = " ".join(use.name.split()[: 3 if use.name.startswith("LNET") else 2])
             of_kind = busy.setdefault(use.kind, {})
             of_kind[part] = max(of_kind.get(part, 0.0), use.busy)

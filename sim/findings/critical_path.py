@@ -152,6 +152,7 @@ class _Walk:
 
     def __init__(self, tracks: Tracks, result: Result, start: float) -> None:
         self._tracks, self._table, self._start = tracks, result.station_table, start
+        self._lustre = result.machine.lustre
 
     def back_from(self, program: int, time: float) -> Iterator[Segment]:
         """Yield the segments before a time, at which a program ended, the latest first."""
@@ -234,7 +235,7 @@ class _Walk:
 
     def _life(self, rpc: Record) -> Iterator[Part]:
         """Yield the parts of the life of an RPC, the latest first."""
-        ost = f"OST {rpc['ost']}"
+        ost = self._lustre.target_name(int(rpc["ost"]))
         yield rpc["served"], rpc["ended"], ost, _ANSWER if rpc["write"] else _DATA
         yield rpc["begun"], rpc["served"], ost, WORDS[Cause.DISK]
         yield rpc["arrived"], rpc["begun"], ost, WORDS[Cause.OST]

@@ -120,7 +120,8 @@ def ost_series(result: Result, option: str) -> OstSeries:
 def _binned(recording: Recording, write: int, osts: int, bins: int, width: float) -> Floats:
     """Return the bytes of RPCs by OST and time bin, as their block I/O began."""
     rpcs = recording.rpcs
-    rpcs = rpcs[(rpcs["write"] == write) & np.isfinite(rpcs["begun"])]
+    on_osts = rpcs["ost"] < osts  # not on an MDT that has data
+    rpcs = rpcs[(rpcs["write"] == write) & np.isfinite(rpcs["begun"]) & on_osts]
     place = counted_in(rpcs["begun"], width, bins)
     cell = rpcs["ost"] * np.int64(bins) + place
     flat = np.bincount(cell, weights=rpcs["bytes"], minlength=osts * bins)

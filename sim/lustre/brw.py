@@ -79,7 +79,7 @@ class Brw(Component):
     @classmethod
     def build(cls, site: Site) -> Brw:
         """Return it for a machine."""
-        obds = site.nodes * site.machine.lustre.osts
+        obds = site.nodes * site.machine.lustre.targets
         lives = np.zeros((2 * obds, METERS + 1))
         return site.make(cls, lives=lives, freed=np.full(obds, -1.0))
 

@@ -230,6 +230,16 @@ def match(osc: Osc, program_id: int, mode: int, start: int, end: int) -> int:
 @outlined
 def _ask(ldlm: Ldlm, osc_object_id: int, mode: int, start: int, end: int, now: float) -> int:
     """Send an enqueue; return the lock, which nobody waits for yet."""
+    lock_id = _new_lock(ldlm, osc_object_id, mode, start, end, now)
+    ldlm.programs.stats[_ENQUEUES] += 1
+    arrival = now + ldlm.lnet.control_latency
+    schedule(ldlm.network.calendar, arrival, LOCK_EVENT, lock_id)
+    return lock_id
+
+
+@outlined
+def _new_lock(ldlm: Ldlm, osc_object_id: int, mode: int, start: int, end: int, now: float) -> int:
+    """Return a lock that is about to be asked for."""
     osc_object = ldlm.cache.osc_objects[osc_object_id]
     lock_id = take(ldlm.locks.spare_locks)
     lock = ldlm.locks.locks[lock_id]
@@ -260,10 +270,24 @@ def _ask(ldlm: Ldlm, osc_object_id: int, mode: int, start: int, end: int, now: f
         marks = ldlm.locks.marks[lock_id]
         marks.asked = now
         marks.granted = marks.blocked = marks.returned = np.inf
-    ldlm.programs.stats[_ENQUEUES] += 1
-    arrival = now + ldlm.lnet.control_latency
-    schedule(ldlm.network.calendar, arrival, LOCK_EVENT, lock_id)
     return lock_id
+
+
+@outlined
+def grant_with_open(ldlm: Ldlm, osc_object_id: int, now: float) -> None:
+    """Take a write lock on a whole object that comes with the reply to an open.
+
+    It is that of data on the MDT. Where somebody has a lock on it, or waits for one, the node asks
+    when it needs one; the MDT would call that back first (dom_lock=always).
+    """
+    osc_object = ldlm.cache.osc_objects[osc_object_id]
+    resource = ldlm.locks.resources[osc_object.object]
+    held = resource.granted_pw + resource.granted_pr + resource.granted_group
+    if held > 0 or resource.waiting_head >= 0:
+        return
+    lock_id = _new_lock(ldlm, osc_object_id, MODE_PW, 0, EOF, now)
+    if enqueue(ldlm.locks, lock_id):
+        _arrive(ldlm, lock_id, now)
 
 
 @outlined

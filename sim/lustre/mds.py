@@ -52,7 +52,7 @@ from xc40io.lustre.handles import (
     note_unlink,
     opened_by_neighbour,
 )
-from xc40io.lustre.ldlm import Ldlm
+from xc40io.lustre.ldlm import Ldlm, grant_with_open
 from xc40io.lustre.locks import EOF, Locks, highest_writer
 from xc40io.lustre.net.lnet import Lnet
 from xc40io.lustre.osc.dirty import discard
@@ -76,10 +76,17 @@ from xc40io.lustre.requests import (
 from xc40io.lustre.server.journal import Journals, file_committed, is_committed, object_committed
 from xc40io.lustre.server.syncs import Syncs, pass_mutex, take_mutex
 from xc40io.node.nodes import Nodes, handle_callback
-from xc40io.node.page_cache import PageCache, grant_layout, inode_of
+from xc40io.node.page_cache import PageCache, grant_layout, inode_of, osc_object_of
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
-from xc40io.plane.files import Backend, Files, object_count, objects_of
+from xc40io.plane.files import (
+    Backend,
+    Files,
+    object_count,
+    objects_of,
+    ost_object_count,
+    ost_objects_of,
+)
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import (
     AT_CALLBACK,
@@ -227,7 +234,8 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
             return _sync_object(mds, request_id)
         done = _settled(mds, request_id, request.served)
         _record(mds, request_id, done)
-        if request.kind == GLIMPSE and _asks_a_writer(mds, request_id):
+        asks_back = request.kind == GLIMPSE and _asks_a_writer(mds, request_id)
+        if asks_back or (request.kind == MDS_OPERATION and _asks_for_data(mds, request_id)):
             request.spent = request.served - now
             request.sent = request.served
             return request.served + latency
@@ -340,6 +348,29 @@ def _asks_a_writer(mds: Mds, request_id: int) -> bool:
 
 
 @outlined
+def _asks_for_data(mds: Mds, request_id: int) -> bool:
+    """Send the same for a stat of a file whose data are on the MDT; False if there is no need.
+
+    The MDT knows the size of what it has, but not what a client has in its cache (Lustre 2.12
+    mdt_handler.c, mdt_pack_size2body: mdt_dom_object_size).
+    """
+    request = mds.requests.rows[request_id]
+    file = mds.files.rows[request.object]
+    operation = mds.programs.operations[mds.programs.rows[request.program].op]
+    if file.on_mdt == 0 or operation.kind != _STAT:
+        return False
+    node = mds.programs.rows[request.program].node
+    writer = writer_of(mds.locks, file.first_object, node)
+    if writer < 0:
+        return False
+    mds.programs.stats[_GLIMPSE_ASTS] += 1
+    request.kind = GLIMPSE_AST
+    request.object = file.first_object
+    request.node = writer
+    return True
+
+
+@outlined
 def writer_of(locks: Locks, object_id: int, node: int) -> int:
     """Return the node that has to be asked for the size of an object; -1 if nobody has to."""
     lock_id = highest_writer(locks, object_id)
@@ -379,7 +410,7 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
         return done
     file = mds.files.rows[operation.file]
     if kind == _CREATE:
-        for object_id in objects_of(mds.files, operation.file):
+        for object_id in ost_objects_of(mds.files, operation.file):
             # The OSTs are asked at the same time: the slowest counts.
             ost = mds.files.objects[object_id].ost
             done = max(done, take_object(mds.precreation, ost, request.begun))
@@ -435,7 +466,7 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
     if program.phase == _ANSWERED and kind == _STAT:
         pass_place(mds, _mdc_id(mds, program_id), now)
     charge_reply(mds.programs, program_id)
-    _note_answer(mds, program_id)
+    _note_answer(mds, program_id, now)
     return end_operation(mds, program_id, now)
 
 
@@ -485,21 +516,36 @@ def pass_place(mds: Mds, mdc_id: int, now: float) -> None:
 
 
 @outlined
-def _note_answer(mds: Mds, program_id: int) -> None:
+def _note_answer(mds: Mds, program_id: int, now: float) -> None:
     """Note the effect of a reply: a file is open, or its name and its dirty pages are gone."""
     operation = mds.programs.operations[mds.programs.rows[program_id].op]
     if operation.kind in (_OPEN, _CREATE):
         note_open(mds.handles, program_id)
-        composite = mds.files.rows[operation.file].composite
-        if composite > 0 and mds.files.composites[composite - 1].lock.taken == 0:
-            node = mds.programs.rows[program_id].node
-            inode_id = inode_of(mds.cache, operation.file, node)
-            grant_layout(mds.cache, inode_id)
-            mds.cache.layouts[inode_id].held = 1
+        if mds.files.rows[operation.file].composite > 0:
+            _note_locks(mds, program_id, now)
     if operation.kind == _UNLINK:
         note_unlink(mds.handles, program_id)
         for object_id in objects_of(mds.files, operation.file):
             discard(mds.osc, object_id)
+
+
+@outlined
+def _note_locks(mds: Mds, program_id: int, now: float) -> None:
+    """Take the locks that come with the reply to an open of a file with a composite layout.
+
+    The layout lock; and, while all of the file is on the MDT, the lock of its data (DoM bit;
+    mdt_open.c, mdt_object_open_lock), unless others have either.
+    """
+    file_id = mds.programs.operations[mds.programs.rows[program_id].op].file
+    file = mds.files.rows[file_id]
+    node = mds.programs.rows[program_id].node
+    if mds.files.composites[file.composite - 1].lock.taken == 0:
+        inode_id = inode_of(mds.cache, file_id, node)
+        grant_layout(mds.cache, inode_id)
+        mds.cache.layouts[inode_id].held = 1
+        if file.on_mdt == 1 and ost_object_count(mds.files, file_id) == 0:
+            osc_object_id = osc_object_of(mds.cache, file.first_object, node, inode_id)
+            grant_with_open(mds.ldlm, osc_object_id, now)
 
 
 @outlined
@@ -531,7 +577,7 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     file = mds.files.rows[operation.file]
     service = mds.seconds[operation.kind]
     if operation.kind in (_CREATE, _UNLINK):
-        service += object_count(mds.files, operation.file) * mds.each_object
+        service += ost_object_count(mds.files, operation.file) * mds.each_object
     if operation.kind == _READDIR:
         service *= operation.count
     wait_for(mds.programs, program_id, 1, now)
@@ -542,7 +588,7 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
 @outlined
 def has_objects(files: Files, file_id: int) -> bool:
     """Tell whether OSTs have parts of a file: of a directory they have none."""
-    return object_count(files, file_id) > 0
+    return ost_object_count(files, file_id) > 0
 
 
 @njit

@@ -18,7 +18,7 @@ from xc40io.engine.pool import Pool, make_pool, next_row, reserve, take
 from xc40io.engine.types import Table, make_table
 from xc40io.lustre.net.lnet import Lnet
 from xc40io.lustre.server.oss import OssThreads
-from xc40io.plane.files import Files, object_count, objects_of
+from xc40io.plane.files import Files, ost_object_count, ost_objects_of
 from xc40io.plane.programs import Programs, wait_for
 from xc40io.plane.recorder import Recorder
 from xc40io.plane.registry import REQUEST_EVENT
@@ -149,10 +149,13 @@ def record_request(recorder: Recorder, program_id: int, kind: int, target: int) 
 def send_to_objects(
     requests: Requests, program_id: int, kind: int, file_id: int, now: float
 ) -> None:
-    """Send a request to the OSS of every stripe object of a file, and wait for all replies."""
+    """Send a request to the OSS of every stripe object of a file, and wait for all replies.
+
+    Of a file without one on an OST there is nobody to ask, and nothing to wait for.
+    """
     service, latency = requests.osses.request_service, requests.lnet.control_latency
-    wait_for(requests.programs, program_id, object_count(requests.files, file_id), now)
-    for object_id in objects_of(requests.files, file_id):
+    wait_for(requests.programs, program_id, ost_object_count(requests.files, file_id), now)
+    for object_id in ost_objects_of(requests.files, file_id):
         oss = requests.osses.server_of[requests.files.objects[object_id].ost]
         station = requests.osses.service + oss
         send(requests, program_id, kind, station, service, latency, object_id, now)

@@ -57,7 +57,7 @@ from xc40io.lustre.requests import (
 )
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
-from xc40io.plane.files import Backend, object_count, object_of, objects_of
+from xc40io.plane.files import Backend, object_count, object_of, ost_objects_of
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import charge, wake
 from xc40io.plane.registry import (
@@ -336,7 +336,7 @@ def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
     node = ahead.mds.programs.rows[program_id].node
     if not ahead.entries[ahead.listings[program_id].awaited].sized:
         return False
-    for object_id in objects_of(ahead.mds.files, file_id):
+    for object_id in ost_objects_of(ahead.mds.files, file_id):
         if writer_of(ahead.mds.locks, object_id, node) >= 0:
             return False
     return True
@@ -482,7 +482,7 @@ def _glimpse(ahead: Statahead, row: int, now: float) -> None:
     entry = ahead.entries[row]
     entry.state = _GLIMPSED
     entry.sent = now
-    entry.asked = 0
+    entry.asked = ahead.mds.files.rows[entry.file].on_mdt
     entry.sized = 1
     entry.ready = now
 

@@ -130,6 +130,7 @@ class FileSystem:
             last.stripe_size,
             osts.astype(np.int32),
             shapes=[Shape(*part[:3]) for part in components] if len(components) > 1 else (),
+            on_mdt=components[0].on_mdt,
             size=size,
             mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,

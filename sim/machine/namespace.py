@@ -44,6 +44,7 @@ class Namespace:
         osts: Indices,
         *,
         shapes: Sequence[Shape] = (),
+        on_mdt: bool = False,
         size: int = 0,
         mdts: Indices | None = None,
         direct: bool = False,
@@ -59,6 +60,8 @@ class Namespace:
             int32 (files, objects of each): the OST of every stripe object.
         shapes
             The components of a composite layout, in whose order the objects stand.
+        on_mdt
+            Whether the first object is on the file's metadata target, not on an OST.
         size
             Bytes that each holds already.
         mdts
@@ -73,6 +76,10 @@ class Namespace:
             self._compose(first, len(osts), tuple(shapes), size)
         added = self._tables.files.rows[first : first + len(osts)]
         added.mdt = 0 if mdts is None else mdts
+        if on_mdt:
+            added.on_mdt = 1
+            targets = self._tables.disks.first_mdt + added.mdt
+            self._tables.files.objects.ost[added.first_object] = targets
         added.direct = direct
         added.shared_directory = shared_directory
         return first

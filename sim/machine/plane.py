@@ -149,11 +149,13 @@ class Plane:
     def objects(self) -> Indices:
         """Return file, index within the file and OST of every stripe object: int32 (objects, 3).
 
-        The OST is -1 where something else than Lustre keeps the file.
+        The OST is -1 where something else than Lustre keeps the file, or an MDT has the object.
         """
         files = self.tables.files
         file, index = files.owners()
-        ost = np.where(files.rows.backend[file] == int(Backend.LUSTRE), files.objects.ost, -1)
+        on_osts = files.objects.ost < self.tables.disks.first_mdt
+        in_lustre = files.rows.backend[file] == int(Backend.LUSTRE)
+        ost = np.where(in_lustre & on_osts, files.objects.ost, -1)
         return np.stack([file, index, ost], axis=1).astype(np.int32)
 
     def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:

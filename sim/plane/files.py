@@ -47,6 +47,7 @@ FILE = np.dtype(
         ("stripe_count", "i4"),  # its objects
         ("composite", "i4"),  # 1 + its row of ``composites``; 0: its layout is plain
         ("mdt", "i4"),
+        ("on_mdt", "i4"),  # its first object is there (DoM)
         ("direct", "i4"),  # opened with O_DIRECT
         ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
         ("flock_held", "i4"),  # programs that hold ranges of its bytes
@@ -308,6 +309,27 @@ def most_chunks(files: Files, file_id: int, length: int) -> int:
 def object_count(files: Files, file_id: int) -> int:
     """Return how many stripe objects a file has by now; a directory has none."""
     return files.rows[file_id].stripe_count
+
+
+@inlined
+def ost_object_count(files: Files, file_id: int) -> int:
+    """Return how many objects a file has on OSTs by now: all but the one on its MDT."""
+    file = files.rows[file_id]
+    return file.stripe_count - file.on_mdt
+
+
+@inlined
+def ost_objects_of(files: Files, file_id: int) -> range:
+    """Return the objects that a file has on OSTs by now."""
+    file = files.rows[file_id]
+    return range(file.first_object + file.on_mdt, file.first_object + file.stripe_count)
+
+
+@inlined
+def is_on_mdt(files: Files, file_id: int, object_id: int) -> bool:
+    """Tell whether an object of a file is the one on its MDT."""
+    file = files.rows[file_id]
+    return file.on_mdt == 1 and object_id == file.first_object
 
 
 @inlined

@@ -347,6 +347,25 @@ class Lustre(Model):
             )
 
     @property
+    def data_mdts(self) -> int:
+        """Metadata targets that files can have data on (DoM): all in use, or none."""
+        return self.mds.mdts if self.dom_size else 0
+
+    @property
+    def targets(self) -> int:
+        """What bulk RPCs go to: the OSTs, and behind them the MDTs that have data."""
+        return self.osts + self.data_mdts
+
+    @property
+    def servers(self) -> int:
+        """Servers of these: the OSSs, and behind them an MDS for each such MDT."""
+        return self.oss_count + self.data_mdts
+
+    def target_name(self, target: int) -> str:
+        """Return what a target is called: ``OST 3``, or ``MDT 0`` of one that has data."""
+        return f"OST {target}" if target < self.osts else f"MDT {target - self.osts}"
+
+    @property
     def oss_count(self) -> int:
         """Object storage servers in the whole file system."""
         return self.osts // self.osts_per_oss
@@ -380,6 +399,11 @@ class Lustre(Model):
                 f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
         self.default_striping.check(self.osts)
+        if self.dom_size and not (self.mds.mdt_write_rate and self.mds.mdt_read_rate):
+            raise ValueError(
+                "dom_size needs mds.mdt_write_rate and mds.mdt_read_rate; right would be "
+                "--set lustre.release=2.12, which assumes them"
+            )
         return self
 
 

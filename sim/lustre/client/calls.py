@@ -38,7 +38,7 @@ from xc40io.lustre.layout_lock import (
     leave_layout,
 )
 from xc40io.lustre.ldlm import Ldlm, ask, match, release
-from xc40io.lustre.locks import MODE_PR, MODE_PW
+from xc40io.lustre.locks import EOF, MODE_PR, MODE_PW
 from xc40io.lustre.mds import Mds
 from xc40io.lustre.osc.obds import Osc
 from xc40io.lustre.osc.rpcs import submit
@@ -47,7 +47,14 @@ from xc40io.node.nodes import enter_call
 from xc40io.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from xc40io.node.pages import expect_cached
 from xc40io.plane.causes import Cause
-from xc40io.plane.files import Backend, Files, chunk_of_call, object_count
+from xc40io.plane.files import (
+    Backend,
+    Files,
+    chunk_of_call,
+    is_on_mdt,
+    object_count,
+    ost_object_count,
+)
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import (
     Programs,
@@ -166,6 +173,10 @@ def _begin_call(client: Client, program_id: int, now: float) -> float:
         return _begin_write(client, program_id, now)
     note_order(client.readahead, program_id, start, operation.length)
     if start + operation.length > client.files.rows[operation.file].end:
+        if ost_object_count(client.files, operation.file) == 0:
+            # The lock of data on the MDT brings their size (Lustre 2.12 mdt_io.c, mdt_dom_lvbo).
+            clip_to_file(client.programs, program_id)
+            return _next_chunk(client, program_id, now)
         program.phase = SIZED
         program.since = now
         send_to_objects(client.requests, program_id, GLIMPSE, operation.file, now)
@@ -204,6 +215,9 @@ def _lock(client: Client, program_id: int, now: float) -> float:
     mode = MODE_PW if client.programs.operations[program.op].kind == _WRITE else MODE_PR
     start = program.offset // PAGE * PAGE
     end = -(-(program.offset + program.left) // PAGE) * PAGE - 1
+    object_id = client.cache.osc_objects[program.osc_object_id].object
+    if is_on_mdt(client.files, client.programs.operations[program.op].file, object_id):
+        start, end = 0, EOF  # an inodebits lock has no extent
     program.phase = LOCKED  # of who has a lock at once, the pieces set the next
     program.lock = match(client.osc, program_id, mode, start, end)
     program.since = now

@@ -23,7 +23,7 @@ from xc40io.node.osc_extents import URGENT
 from xc40io.node.page_cache import find_inode, find_osc_object, inode_of
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
-from xc40io.plane.files import Backend, object_count, objects_of
+from xc40io.plane.files import Backend, object_count, objects_of, ost_object_count
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import charge, charge_reply, pass_on, wait_for
 from xc40io.plane.registry import FULL, GO_ON, GONE, performs
@@ -38,7 +38,7 @@ _END_OF_OBJECT = 1 << 62
 _REACHED = 0  # writes back what is dirty -> _FLUSHED
 _FLUSHED = 1  # nothing of the file is dirty: takes the mutex -> _HAS_MUTEX
 _HAS_MUTEX = 2  # asks the MDS -> _MDS_SYNCED
-_MDS_SYNCED = 3  # asks every stripe object's OST -> _OSTS_SYNCED
+_MDS_SYNCED = 3  # asks every stripe object's OST -> _OSTS_SYNCED, or done if there is none
 _OSTS_SYNCED = 4  # passes the mutex on: done -> _REACHED
 
 # States of a program in a sync; ``call`` counts the files that it has begun to write back, and
@@ -81,11 +81,14 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
         if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         charge_reply(mds.programs, program_id)
-        program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
-        mds.programs.stats[_OST_SYNCS] += object_count(mds.files, operation.file)
-        send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
-        return GONE
-    charge_reply(mds.programs, program_id)
+        on_osts = ost_object_count(mds.files, operation.file)
+        if on_osts > 0:  # else all of it is on the MDT
+            program.phase = _OSTS_SYNCED  # the wait goes on: MDS and OSTs are charged as one
+            mds.programs.stats[_OST_SYNCS] += on_osts
+            send_to_objects(mds.requests, program_id, OST_SYNC, operation.file, now)
+            return GONE
+    else:
+        charge_reply(mds.programs, program_id)
     charge(mds.programs, program_id, _SYNC, now)
     pass_on(mds.programs, mds.cache.inodes[program.inode].mutex, now)
     program.phase = _REACHED

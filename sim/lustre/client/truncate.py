@@ -21,7 +21,14 @@ from xc40io.lustre.mds import Mds, ask_mds
 from xc40io.lustre.requests import PUNCH, may_send, send_to_objects
 from xc40io.node.page_cache import inode_of, osc_object_of
 from xc40io.plane.causes import Cause
-from xc40io.plane.files import Backend, object_count, object_end, object_of
+from xc40io.plane.files import (
+    Backend,
+    is_on_mdt,
+    object_count,
+    object_end,
+    object_of,
+    ost_object_count,
+)
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import charge, charge_reply
 from xc40io.plane.registry import FULL, GO_ON, GONE, performs
@@ -59,10 +66,12 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
         file = mds.files.rows[operation.file]
         file.end = operation.offset
         file.changed = now
-        send_to_objects(mds.requests, program_id, PUNCH, operation.file, now)
         program.phase = _PUNCHED
-        return GONE
-    charge_reply(mds.programs, program_id)
+        if ost_object_count(mds.files, operation.file) > 0:
+            send_to_objects(mds.requests, program_id, PUNCH, operation.file, now)
+            return GONE
+    else:
+        charge_reply(mds.programs, program_id)
     if program.phase == _PUNCHED:
         ask_mds(mds, program_id, now)
         program.phase = _TOLD
@@ -104,6 +113,8 @@ def _drive_away(ldlm: Ldlm, program_id: int, now: float) -> None:
     for i in range(object_count(ldlm.files, operation.file)):
         start = object_end(ldlm.files, operation.file, i, operation.offset) // PAGE * PAGE
         object_id = object_of(ldlm.files, operation.file, i)
+        if is_on_mdt(ldlm.files, operation.file, object_id):
+            start = 0
         osc_object_id = osc_object_of(ldlm.cache, object_id, program.node, inode_id)
         if covering(ldlm.osc, osc_object_id, MODE_PW, start, EOF) < 0:
             program.pending += 1

@@ -37,7 +37,7 @@ def pause(mds: Mds, course: Course) -> Process:
 def be_gone(brw: Brw, osses: OssThreads, course: Course) -> Process:
     """Let an OST be gone, come back, recover, and get again what was lost."""
     times, part = load_recovery(), course.fault.part
-    osts = [course.number(brw.disks.osts)]
+    osts = [course.number(brw.disks.first_mdt)]
     brw.disks.serve_in_turn()
     yield course.begins()
     connected = times.reconnected(course.fault.begin, course.end)
@@ -53,7 +53,7 @@ def be_gone(brw: Brw, osses: OssThreads, course: Course) -> Process:
 def die(brw: Brw, osses: OssThreads, course: Course) -> Process:
     """Let an OSS be dead, and its partner serve its OSTs until they go back."""
     times, part, lustre = load_recovery(), course.fault.part, course.scene.machine.lustre
-    number = course.number(len(brw.lnet.group_of_oss))
+    number = course.number(lustre.oss_count)
     osts = list(range(number * lustre.osts_per_oss, (number + 1) * lustre.osts_per_oss))
     partner = _partner(course, lustre, osts)
     brw.disks.serve_in_turn()

@@ -123,11 +123,12 @@ class Slowness:
         seconds
             float64 (2, OSTs): seconds, read and write. What is slow stays so many times slower.
         """
-        self._disks.seconds[:] = seconds
+        osts = seconds.shape[1]  # behind them stand MDTs that have data, which stay as they are
+        self._disks.seconds[:, :osts] = seconds
         for section, usual in self._usual.items():
             if section.kind == StationKind.OST:
-                usual[0][:] = seconds
-                self._set(Slowed(section, np.arange(section.size, dtype=np.int32)))
+                usual[0][:, :osts] = seconds
+                self._set(Slowed(section, np.arange(osts, dtype=np.int32)))
 
     def _set(self, part: Slowed) -> None:
         # From the usual values each time: what ends leaves no rounding behind.
@@ -171,7 +172,7 @@ def slow_down(slowness: Slowness, disks: Disks, course: Course) -> Process:
 @fault("OST", "rebuilding")
 def rebuild(slowness: Slowness, disks: Disks, course: Course) -> Process:
     """Let an array give a share of its time to the rebuild of a disk."""
-    parts = slowness.osts([course.number(disks.osts)])
+    parts = slowness.osts([course.number(disks.first_mdt)])
     disks.serve_in_turn()
     yield course.begins()
     share = course.fault.factor or load_recovery().rebuild_share
@@ -233,7 +234,7 @@ class Conditions:
         lustre, repetition = self._lustre, self._repetition
         drawn = stream(self._seed, "slow OSTs", repetition).random(lustre.osts)
         slow = (drawn < lustre.slow_share).nonzero()[0].tolist()
-        self._commits[:] = self._usual_commits
+        self._commits[:, : lustre.osts] = self._usual_commits[:, : lustre.osts]
         self._commits[:, slow] *= lustre.slow_factor
         self._slow = self._slowness.osts(slow)
         self._slowness.begin(self._slow, lustre.slow_factor)

@@ -64,7 +64,7 @@ class BulkRpcs(Component):
     rpcs: Table  # `RPC` records
     marks: Table  # `RPC_MARKS` records beside them; none where nothing is recorded
     spare_rpcs: Pool
-    osts: int  # OSTs of the machine
+    osts: int  # OSTs of the machine, and MDTs that have data
     server_of: (
         Indices  # int32 (OSTs,): which OSS serves each, as xc40io.lustre.net.lnet.Lnet has it
     )
@@ -80,7 +80,7 @@ class BulkRpcs(Component):
             rpcs=make_table(RPC, site.rows),
             marks=make_table(RPC_MARKS, site.rows if site.record else 0),
             spare_rpcs=make_pool(site.rows),
-            osts=lustre.osts,
+            osts=lustre.targets,
             server_of=site.part(Lnet).server_of,
             parts=site.bulk_parts,
             message_size=site.machine.lnet.message_size,

@@ -13,6 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from xc40io.config.machine import Machine
+from xc40io.config.parts.lustre import Lnet as LnetModel
+from xc40io.config.parts.lustre import Lustre
 from xc40io.engine.compiled import inlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network, begin_segment
@@ -45,7 +47,8 @@ class Lnet(Component):
     # come first.
     outward: Indices
     homeward: Indices
-    # int32 (OSTs,): which OSS serves each OST now: its own one, or the partner of that
+    # int32 (targets,): which server has each target now: an OST its OSS, or the partner of that.
+    # Behind the OSTs stand the MDTs that have data of files, behind the OSSs their MDSs.
     server_of: Indices
     group_of_oss: Indices  # int32 (OSSs,): the fine-grained routing group of each OSS
     gateways: Indices  # int32 (groups, routers a group): the LNET routers of each group
@@ -62,8 +65,7 @@ class Lnet(Component):
     def build(cls, site: Site) -> Lnet:
         """Return the routers at rest, shared out over the groups of fine-grained routing."""
         lnet, lustre, book = site.machine.lnet, site.machine.lustre, site.book
-        senders = (site.nodes + lustre.oss_count, lnet.routers)
-        gateways = np.arange(lnet.data_routers, dtype=np.int32)
+        senders = (site.nodes + lustre.servers, lnet.routers)
         outward, homeward = _routes(site)
 
         def interfaces(way: str, delay: float) -> int:
@@ -82,9 +84,13 @@ class Lnet(Component):
             )
 
         def oss(way: str) -> int:
-            kind, count = StationKind.OSS, lustre.oss_count
+            kind, count = StationKind.OSS, lustre.servers
             return book.add(
-                kind, count, f"OSS {{}} {way}".format, rate=lustre.oss_rate, watched=True
+                kind,
+                count,
+                lambda i: f"{server_name(lustre, i)} {way}",
+                rate=lustre.oss_rate,
+                watched=True,
             )
 
         # What a router does with a message delays it, but the next message need not wait for it:
@@ -103,9 +109,9 @@ class Lnet(Component):
             oss_out=oss("out"),
             outward=outward,
             homeward=homeward,
-            server_of=np.arange(lustre.osts, dtype=np.int32) // np.int32(lustre.osts_per_oss),
-            group_of_oss=np.arange(lustre.oss_count, dtype=np.int32) // lnet.oss_per_group,
-            gateways=gateways.reshape(lnet.groups, lnet.routers_per_group),
+            server_of=servers_of_targets(lustre),
+            group_of_oss=_groups(site.machine),
+            gateways=_gateways(lnet, metadata=lustre.data_mdts > 0),
             queued=np.zeros(senders),
             last_use=np.zeros(senders, np.int64),
             choices=np.zeros(1, np.int64),
@@ -130,6 +136,38 @@ class Lnet(Component):
             *(self.ib_out + links).tolist(),
             *(self.ib_in + links).tolist(),
         ]
+
+
+def server_name(lustre: Lustre, server: int) -> str:
+    """Return what a server of bulk RPCs is called: an OSS, or the MDS of an MDT that has data."""
+    mds = server - lustre.oss_count
+    return f"MDS {mds}" if mds >= 0 else f"OSS {server}"
+
+
+def servers_of_targets(lustre: Lustre) -> Indices:
+    """Return which server each target belongs to: int32 (targets,)."""
+    osts = np.arange(lustre.osts) // lustre.osts_per_oss
+    return np.concatenate([osts, lustre.oss_count + np.arange(lustre.data_mdts)]).astype(np.int32)
+
+
+def _groups(machine: Machine) -> Indices:
+    """Return the group of LNET routers of each server: int32 (servers,); MDSs have the last one."""
+    lustre, lnet = machine.lustre, machine.lnet
+    osses = np.arange(lustre.oss_count) // lnet.oss_per_group
+    return np.concatenate([osses, np.full(lustre.data_mdts, lnet.groups)]).astype(np.int32)
+
+
+def _gateways(lnet: LnetModel, *, metadata: bool) -> Indices:
+    """Return the LNET routers of each group: int32 (groups, routers of a group).
+
+    With ``metadata`` one more: those that serve the MDSs, or all of a machine that has none.
+    """
+    data = np.arange(lnet.data_routers, dtype=np.int32).reshape(lnet.groups, -1)
+    if not metadata:
+        return data
+    own = np.arange(lnet.data_routers if lnet.metadata_routers else 0, lnet.routers)
+    row = np.resize(own, lnet.routers_per_group).astype(np.int32)
+    return np.concatenate([data, row[np.newaxis]])
 
 
 def control_latency(machine: Machine) -> float:

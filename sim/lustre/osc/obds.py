@@ -68,7 +68,7 @@ class Osc(Component):
     works: Table  # `WORK` records
     spare_works: Pool
     clients: Table  # `CLIENT` records, one a node
-    osts: int  # how many there are
+    osts: int  # how many there are, with the MDTs that have data
     rpcs_in_flight: int  # BRW RPCs that an OSC keeps under way (`max_rpcs_in_flight`)
     # max_dirty, max_node_dirty: bytes that may be dirty in an OSC (`max_dirty_mb`) and on a node
     max_dirty: int
@@ -79,7 +79,7 @@ class Osc(Component):
     def build(cls, site: Site) -> Osc:
         """Return idle OSCs, with what their OSTs have promised to take."""
         lustre = site.machine.lustre
-        obds = make_table(CLIENT_OBD, site.nodes * lustre.osts)
+        obds = make_table(CLIENT_OBD, site.nodes * lustre.targets)
         for queue in (obds.works, obds.osc_objects, obds.waiters, obds.lru):
             clear_all(queue)
         obds.grant = lustre.initial_grant
@@ -89,7 +89,7 @@ class Osc(Component):
             works=make_table(WORK, site.rows),
             spare_works=make_pool(site.rows),
             clients=make_table(CLIENT, site.nodes),
-            osts=lustre.osts,
+            osts=lustre.targets,
             rpcs_in_flight=lustre.max_rpcs_in_flight,
             max_dirty=lustre.max_dirty,
             max_node_dirty=site.machine.nodes.max_dirty,

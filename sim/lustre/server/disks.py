@@ -106,6 +106,7 @@ class Disks(Component):
     seed: int  # of these draws
     # osts, rpc_size: how many there are, and bytes of a whole BRW RPC
     osts: int
+    first_mdt: int  # from here on they are MDTs that have data, on SSDs
     rpc_size: int
     # raid_stripe, raid_chunk, ost_disks: bytes of a RAID stripe, and of the part of it on one disk;
     # disks of an OST
@@ -125,20 +126,26 @@ class Disks(Component):
     def build(cls, site: Site) -> Disks:
         """Return the arrays of a machine, idle."""
         lustre = site.machine.lustre
-        arrays, waiting_reads = make_arrays(lustre.osts)
+        arrays, waiting_reads = make_arrays(lustre.targets)
         return site.make(
             cls,
             arrays=arrays,
             waiting_reads=waiting_reads,
-            ost=site.book.add(StationKind.OST, lustre.osts, "OST {}".format, watched=True),
-            seconds=byte_seconds(lustre, site.seed),
-            overhead=np.full((2, lustre.osts), lustre.ost_request_overhead),
+            ost=site.book.add(
+                StationKind.OST,
+                lustre.targets,
+                lambda i: f"OST {i}" if i < lustre.osts else f"MDT {i - lustre.osts} storage",
+                watched=True,
+            ),
+            seconds=_with_mdts(lustre, byte_seconds(lustre, site.seed)),
+            overhead=np.full((2, lustre.targets), lustre.ost_request_overhead),
             read_rate=lustre.ost_read_rate,
-            moving=np.ones(lustre.osts),
+            moving=np.ones(lustre.targets),
             write_latency=lustre.ost_write_latency,
             jitter=_jitter(lustre),
             seed=jitter_seed(site.seed),
-            osts=lustre.osts,
+            osts=lustre.targets,
+            first_mdt=lustre.osts,
             rpc_size=lustre.rpc_size,
             raid_stripe=lustre.raid_stripe,
             raid_chunk=lustre.raid_chunk,
@@ -183,6 +190,13 @@ def byte_seconds(lustre: Lustre, seed: int, repetition: int = 0) -> Floats:
     )
     speed *= 1.0 - lustre.fullness_loss * beyond
     return np.array([1.0 / (lustre.ost_read_rate * speed), 1.0 / (lustre.ost_write_rate * speed)])
+
+
+def _with_mdts(lustre: Lustre, seconds: Floats) -> Floats:
+    """Return what a byte costs at each target: (2, targets), MDTs that have data behind OSTs."""
+    read, write = lustre.mds.mdt_read_rate or 1.0, lustre.mds.mdt_write_rate or 1.0
+    mdts = np.repeat([[1.0 / read], [1.0 / write]], lustre.data_mdts, axis=1)
+    return np.concatenate([seconds, mdts], axis=1)
 
 
 def fullness_of(lustre: Lustre, seed: int) -> Floats:
@@ -389,7 +403,10 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     """
     rpc = disks.bulk.rpcs[rpc_id]
     array = disks.arrays[ost]
-    work = rpc.bytes + (disks.partial_stripe_factor - 1.0) * rpc.partial
+    on_ssd = ost >= disks.first_mdt
+    work = float(rpc.bytes)
+    if not on_ssd:
+        work += (disks.partial_stripe_factor - 1.0) * rpc.partial
     moving = transfer_seconds(disks, ost, rpc.write, work)
     heads = slowest = latency = reply = 0.0
     station = disks.ost + ost
@@ -397,11 +414,11 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     request = disks.network.stations[station].requests
     if rpc.write:
         array.object = -1  # the heads are at the new blocks: no read is near what was read
-        latency = disks.write_latency
+        latency = 0.0 if on_ssd else disks.write_latency
         reply = disks.lnet.control_latency
-        if rpc.partial > 0:
+        if rpc.partial > 0 and not on_ssd:
             disks.programs.stats[_PARTIAL] += 1
-    else:
+    elif not on_ssd:
         array.object = rpc.object
         array.unit = rpc.unit
         heads = move_seconds(disks, ost, rpc.bytes)

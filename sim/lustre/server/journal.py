@@ -77,11 +77,17 @@ class Journals(Component):
             cls,
             rows=make_table(JOURNAL, lustre.osts + lustre.mds.mdts),
             osts=lustre.osts,
-            ost_commit=commit_seconds(lustre, site.part(Disks).seconds),
+            ost_commit=_of_targets(lustre, site.part(Disks).seconds),
             mdt_commit=lustre.mds.journal_commit,
             commit_period=lustre.commit_period,
             piece=lustre.raid_stripe,
         )
+
+
+def _of_targets(lustre: Lustre, seconds: Floats) -> Floats:
+    """Return what :func:`commit_seconds` does, and the same of MDTs that have data behind it."""
+    mdts = np.full((2, lustre.data_mdts), lustre.mds.journal_commit)
+    return np.concatenate([commit_seconds(lustre, seconds[:, : lustre.osts]), mdts], axis=1)
 
 
 def commit_seconds(lustre: Lustre, seconds: Floats) -> Floats:
@@ -149,8 +155,11 @@ def file_committed(journals: Journals, file_id: int, now: float) -> float:
     """Return when the metadata of a file is durable on its MDT."""
     file = journals.files.rows[file_id]
     journal = journals.osts + file.mdt
+    changed = file.changed
+    if file.on_mdt:  # its first component is on the MDT, and committed with its metadata
+        changed = max(changed, journals.files.objects[file.first_object].written)
     commit_periodically(journals.rows, journal, now, journals.mdt_commit, journals.commit_period)
-    return committed_at(journals.rows, journal, file.changed, now, journals.mdt_commit)
+    return committed_at(journals.rows, journal, changed, now, journals.mdt_commit)
 
 
 @njit

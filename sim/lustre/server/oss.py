@@ -8,7 +8,7 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network, serve
 from xc40io.engine.types import Floats, Indices
-from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.net.lnet import Lnet, server_name
 from xc40io.plane.files import Files
 from xc40io.plane.site import Site
 from xc40io.plane.stations import StationKind
@@ -31,13 +31,14 @@ class OssThreads(Component):
     def build(cls, site: Site) -> OssThreads:
         """Return the idle threads of all OSSs."""
         lustre = site.machine.lustre
-        label = "OSS {} small requests".format
+        kind, count = StationKind.SERVICE, lustre.servers
+        label = lambda i: f"{server_name(lustre, i)} small requests"  # noqa: E731
         return site.make(
             cls,
-            service=site.book.add(StationKind.SERVICE, lustre.oss_count, label, watched=True),
+            service=site.book.add(kind, count, label, watched=True),
             request_service=lustre.oss_request_time,
             server_of=site.part(Lnet).server_of,
-            held=np.zeros(lustre.osts),
+            held=np.zeros(lustre.targets),
         )
 
 

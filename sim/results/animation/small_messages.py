@@ -37,6 +37,8 @@ def small_journeys(stage: Stage, result: Result, recording: Recording) -> Iterat
         node = _node(stage, recording, request)
         yield _request(JourneyKind.SYNC, what, request, (node, server), stage, latency)
     for lock in recording.locks:
+        if recording.objects[lock["object"], 2] < 0:  # of data on an MDT, which are not drawn
+            continue
         ends = stage.node[lock["node"]], _oss(stage, recording, int(lock["object"]))
         yield _enqueue(lock, ends, stage, latency)
         if isfinite(lock["returned"]) or isfinite(lock["blocked"]):

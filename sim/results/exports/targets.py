@@ -21,7 +21,12 @@ def file_system_name(machine: Machine) -> str:
 
 
 def ost_name(machine: Machine, ost: int) -> str:
-    """Return what Lustre calls an OST: ``theta-OST000a``, with its number in hexadecimal."""
+    """Return what Lustre calls an OST: ``theta-OST000a``, with its number in hexadecimal.
+
+    Behind the OSTs stand the MDTs that have data of files.
+    """
+    if ost >= machine.lustre.osts:
+        return mdt_name(machine, ost - machine.lustre.osts)
     return f"{file_system_name(machine)}-OST{ost:04x}"
 
 

@@ -147,7 +147,7 @@ def object_name(recording: Recording, object_id: int) -> str:
     """Return what a person calls an object."""
     file, stripe, ost = recording.objects[object_id].tolist()
     name = recording.file_names[file] or f"file {file}"
-    return f"stripe object {stripe} of {name}, on OST {ost}"
+    return f"stripe object {stripe} of {name}, on {f'OST {ost}' if ost >= 0 else 'its MDT'}"
 
 
 class _Scale(NamedTuple):

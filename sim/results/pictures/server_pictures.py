@@ -222,10 +222,11 @@ def oss_load_of(scene: Scene) -> OssLoad | None:
     recording = scene.result.recording
     if recording is None or scene.end <= 0.0:
         return None
+    lustre = scene.result.machine.lustre
     rpcs = recording.rpcs[np.isfinite(recording.rpcs["arrived"])]
+    rpcs = rpcs[rpcs["ost"] < lustre.osts]
     if not len(rpcs):
         return None
-    lustre = scene.result.machine.lustre
     clock = Clock.of(scene.end, scene.result.station_table.bin_width)
     edges = np.arange(clock.columns + 1, dtype=np.float64) * clock.width
     # A thread waits until the blocks of a write are on the disks, and until a read is sent.

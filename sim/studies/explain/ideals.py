@@ -76,7 +76,10 @@ PARTS = (
         "the time that the OSTs' disks take to move bytes",
         (Cause.OST, Cause.DISK, *_ROOM),
         (StationKind.OST,),
-        rates=("lustre.ost_write_rate", "lustre.ost_read_rate"),
+        rates=(
+            *("lustre.ost_write_rate", "lustre.ost_read_rate"),
+            *("lustre.mds.mdt_write_rate", "lustre.mds.mdt_read_rate"),
+        ),
         times=("lustre.ost_request_overhead",),
     ),
     _part(
