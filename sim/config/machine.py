@@ -96,6 +96,12 @@ class Machine(Model):
         mode = "json" if units else "python"
         return flat(self.model_dump(mode=mode, exclude=set(OWN), exclude_none=True))
 
+    def value(self, path: str, *, units: bool = False) -> Any:
+        """Return one value by its dotted path; of ``lustre.release`` that of the version."""
+        if path == RELEASE:
+            return ".".join(self.lustre.version.split(".")[:2])
+        return self.values(units=units)[path]
+
     def document(self) -> dict[str, Any]:
         """Return the machine as a machine file holds it; :func:`read_machine` reads it back."""
         unknown = Provenance(source="set by a program that named no source", firm="assumed")

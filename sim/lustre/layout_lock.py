@@ -7,12 +7,15 @@ so that a node has no more of them under way than of others (Lustre 2.12 vvp_io.
 llite/file.c, ll_layout_write_intent). Each rank that comes to such a component sends one.
 
 The MDT takes the lock in mode EX for every such request, also where another has made the objects
-meanwhile: all clients get a blocking AST, and give the lock back when their calls under way have
-ended (lov_object.c, lov_layout_wait). Then all components up to the end of the write get their
-objects (lod_object.c, lod_declare_update_plain), and the asking client has the lock
-(mdt_handler.c, mdt_intent_layout). The next call of the others asks for the layout anew, one rank
-of a node for all (llite/file.c, ll_layout_refresh, lli_layout_mutex). The MDT serves requests about
-the layout of one file in the order in which they come.
+meanwhile: all clients get a blocking AST, forget the layout and give the lock back, whatever their
+calls do. Then all components up to the end of the write get their objects (lod_object.c,
+lod_declare_update_plain), and the asking client has the lock (mdt_handler.c, mdt_intent_layout).
+
+The next call of a node sets the layout anew, one rank for all (llite/file.c, ll_layout_refresh,
+lli_layout_mutex): from the lock that it has by then, or that it asks for. If the layout is another
+than before, that waits until the calls under way on the node have ended (ll_layout_lock_set;
+lov_object.c, lov_conf_set: lo_active_ios). The MDT serves requests about the layout of one file in
+the order in which they come.
 """
 
 from __future__ import annotations
@@ -36,15 +39,17 @@ from xc40io.plane.registry import GONE, LAYOUT_AST_EVENT, LAYOUT_EVENT, on_event
 
 _METADATA, _TURN, _MDS = int(Cause.METADATA), int(Cause.TURN), int(Cause.MDS)
 _LOCK_QUEUE, _LOCK_USE = int(Cause.LOCK_QUEUE), int(Cause.LOCK_USE)
+_CALLBACK = int(Cause.CALLBACK)
 _INTENTS, _FETCHES = int(Stat.LAYOUT_INTENTS), int(Stat.LAYOUT_FETCHES)
 _CANCELS = int(Stat.LAYOUT_CANCELS)
 _READS, _CHANGES = int(Op.STAT), int(Op.TRUNCATE)  # what such requests are like for the MDS
 
 # States of a program that needs the layout, beyond those of its operation.
-LAYOUT_TURN = 20  # another rank of the node asks for the layout: has its turn, asks if need be
+LAYOUT_TURN = 20  # has its turn to set the layout: does, or asks for the lock, or waits for calls
 LAYOUT_SLOT = 21  # has a place among the RPCs that modify: asks for objects
-LAYOUT_FETCHED = 22  # the node knows the layout: passes the turn on, tries again
-LAYOUT_CHANGED = 23  # there are objects for all that it writes: tries again
+LAYOUT_FETCHED = 22  # the node has the lock: as LAYOUT_TURN
+LAYOUT_IDLE = 23  # the calls under way have ended: as LAYOUT_TURN
+LAYOUT_CHANGED = 24  # there are objects for all that it writes: tries again
 
 # Stages of a request about a layout, in its column ``node``.
 _ARRIVED, _SERVED, _HAS_LOCK, _ALL_FREED, _DONE = 0, 1, 2, 3, 4
@@ -59,21 +64,44 @@ def enter_layout(mds: Mds, program_id: int, end: int, now: float) -> bool:
     program = mds.programs.rows[program_id]
     file_id = mds.programs.operations[program.op].file
     layout = mds.cache.layouts[program.inode]
-    if layout.held == 1 and is_laid_out(mds.files, file_id, end):
+    if layout.known == 1 and is_laid_out(mds.files, file_id, end):
         layout.calls += 1
         return True
     program.since = now
-    if layout.held == 0:
-        program.phase = LAYOUT_TURN
-        if take_turn(layout.fetch, mds.programs.rows, program_id):
-            _ask(mds, program_id, LAYOUT_READ, 0, now)
+    if layout.known == 1:
+        program.phase = LAYOUT_SLOT
+        program.left = end
+        turn = mds.mdcs[mdc_of(mds, program_id, file_id)].modifying
+        if take_one_of(turn, mds.modifying_rpcs, mds.programs.rows, program_id):
+            _ask(mds, program_id, LAYOUT_WRITE, end, now)
         return False
-    program.phase = LAYOUT_SLOT
-    program.left = end
-    turn = mds.mdcs[mdc_of(mds, program_id, file_id)].modifying
-    if take_one_of(turn, mds.modifying_rpcs, mds.programs.rows, program_id):
-        _ask(mds, program_id, LAYOUT_WRITE, end, now)
-    return False
+    program.phase = LAYOUT_TURN
+    if not take_turn(layout.fetch, mds.programs.rows, program_id):
+        return False
+    if not _sets_layout(mds, program_id, now):
+        return False
+    return enter_layout(mds, program_id, end, now)
+
+
+@outlined
+def _sets_layout(mds: Mds, program_id: int, now: float) -> bool:
+    """Set the layout, with the turn to do so, and pass that on; False if the program waits."""
+    program = mds.programs.rows[program_id]
+    file_id = mds.programs.operations[program.op].file
+    layout = mds.cache.layouts[program.inode]
+    generation = mds.files.composites[mds.files.rows[file_id].composite - 1].generation
+    if layout.known == 0 and layout.cached == 0:
+        _ask(mds, program_id, LAYOUT_READ, 0, now)
+        return False
+    if layout.known == 0 and layout.generation != generation and layout.calls > 0:
+        layout.waiter = program_id
+        program.phase = LAYOUT_IDLE
+        program.since = now
+        return False
+    layout.known = 1
+    layout.generation = generation
+    pass_on(mds.programs, layout.fetch, now)
+    return True
 
 
 @outlined
@@ -81,60 +109,49 @@ def go_on_with_layout(mds: Mds, program_id: int, now: float) -> bool:
     """Take a program in one of the states above on; True if it is to try again."""
     program = mds.programs.rows[program_id]
     file_id = mds.programs.operations[program.op].file
-    layout = mds.cache.layouts[program.inode]
-    if program.phase == LAYOUT_TURN:
-        mds.programs.behind[program_id, _TURN] += now - program.since
-        if layout.held == 0:
-            _ask(mds, program_id, LAYOUT_READ, 0, now)
-            return False
-        charge(mds.programs, program_id, _METADATA, now)
-        pass_on(mds.programs, layout.fetch, now)
-        return True
-    if program.phase == LAYOUT_SLOT:
+    phase = program.phase
+    if phase == LAYOUT_SLOT:
         mds.programs.behind[program_id, _TURN] += now - program.since
         _ask(mds, program_id, LAYOUT_WRITE, program.left, now)
         return False
-    layout.held = 1
-    charge_reply(mds.programs, program_id)
-    charge(mds.programs, program_id, _METADATA, now)
-    if program.phase == LAYOUT_FETCHED:
-        pass_on(mds.programs, layout.fetch, now)
+    if phase == LAYOUT_TURN:
+        mds.programs.behind[program_id, _TURN] += now - program.since
+    elif phase == LAYOUT_IDLE:
+        mds.programs.behind[program_id, _LOCK_USE] += now - program.since
     else:
+        mds.cache.layouts[program.inode].cached = 1
+        charge_reply(mds.programs, program_id)
+    charge(mds.programs, program_id, _METADATA, now)
+    if phase == LAYOUT_CHANGED:
         pass_on(mds.programs, mds.mdcs[mdc_of(mds, program_id, file_id)].modifying, now)
-    return True
+        return True
+    program.since = now
+    return _sets_layout(mds, program_id, now)
 
 
 @outlined
 def leave_layout(mds: Mds, inode_id: int, now: float) -> None:
-    """End a use of a layout; the last one lets go a lock that the MDT has called back."""
+    """End a use of a layout; after the last one another layout may be set."""
     layout = mds.cache.layouts[inode_id]
     layout.calls -= 1
-    if layout.calls == 0 and layout.revoker >= 0 and layout.held == 0:
-        _give_back(mds, inode_id, max(now, layout.handled))
-
-
-@outlined
-def _give_back(mds: Mds, inode_id: int, now: float) -> None:
-    """Send a layout lock back to the MDT, whose request goes on with the last one."""
-    layout = mds.cache.layouts[inode_id]
-    request_id, layout.revoker = layout.revoker, -1
-    request = mds.requests.rows[request_id]
-    request.waiting -= 1
-    request.freed = max(request.freed, now + mds.lnet.control_latency)
-    if request.waiting == 0:
-        schedule(mds.network.calendar, request.freed, LAYOUT_EVENT, request_id)
+    if layout.calls == 0 and layout.waiter >= 0:
+        wake(mds.programs, layout.waiter, now)
+        layout.waiter = -1
 
 
 @on_event(Mds, LAYOUT_AST_EVENT)
 @outlined
 def on_layout_ast(mds: Mds, inode_id: int, now: float) -> float:
-    """Let a client give its layout lock back, once its calls under way have ended."""
+    """Let a client forget a layout and give its lock back; the last lets the request go on."""
     layout = mds.cache.layouts[inode_id]
-    layout.held = 0
+    layout.known = layout.cached = 0
     mds.programs.stats[_CANCELS] += 1
-    layout.handled = handle_callback(mds.nodes, mds.cache.inodes[inode_id].node, now)
-    if layout.calls == 0:
-        _give_back(mds, inode_id, layout.handled)
+    handled = handle_callback(mds.nodes, mds.cache.inodes[inode_id].node, now)
+    request = mds.requests.rows[layout.revoker]
+    request.waiting -= 1
+    request.freed = max(request.freed, handled + mds.lnet.control_latency)
+    if request.waiting == 0:
+        schedule(mds.network.calendar, request.freed, LAYOUT_EVENT, layout.revoker)
     return GONE
 
 
@@ -187,7 +204,7 @@ def on_layout_request(mds: Mds, request_id: int, now: float) -> float:
             _call_back(mds, request_id, now)
             return GONE if request.waiting > 0 else now
     if request.node == _ALL_FREED:
-        mds.programs.behind[request.program, _LOCK_USE] += now - request.spent
+        mds.programs.behind[request.program, _CALLBACK] += now - request.spent
         request.node = _DONE
         request.spent = now
         return _with_objects(mds, request_id, now)

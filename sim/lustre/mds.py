@@ -542,7 +542,7 @@ def _note_locks(mds: Mds, program_id: int, now: float) -> None:
     if mds.files.composites[file.composite - 1].lock.taken == 0:
         inode_id = inode_of(mds.cache, file_id, node)
         grant_layout(mds.cache, inode_id)
-        mds.cache.layouts[inode_id].held = 1
+        mds.cache.layouts[inode_id].cached = 1
         if file.on_mdt == 1 and ost_object_count(mds.files, file_id) == 0:
             osc_object_id = osc_object_of(mds.cache, file.first_object, node, inode_id)
             grant_with_open(mds.ldlm, osc_object_id, now)

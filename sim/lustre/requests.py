@@ -52,7 +52,7 @@ REQUEST = np.dtype(  # a small request to a server
         ("object", "i4"),
         ("node", "i4"),  # of a glimpse AST: the node that is asked; about a layout: its stage
         ("next", "i4"),  # about a layout: the next that waits for its lock
-        ("waiting", "i4"),  # nodes whose calls hold on to it
+        ("waiting", "i4"),  # nodes that have not given it back yet
         ("end", "i8"),  # bytes up to which components are to have objects
         ("freed", "f8"),  # when the last node has given the lock back
     ],

@@ -51,12 +51,14 @@ INODE = np.dtype(  # a file as one client node has it open
 
 LAYOUT_HOLD = np.dtype(  # what a client node has of the layout of a file: a row for each inode
     [
-        ("held", "i4"),  # its layout lock (CR): it knows the layout as it is
+        ("known", "i4"),  # it has set the layout as the lock has it, and nobody has asked it back
+        ("cached", "i4"),  # it has the layout lock (CR)
         ("granted", "i4"),  # the same as the MDT sees it: before the reply, until an AST is sent
         ("next", "i4"),  # the next inode to which the MDT has granted the layout lock of the file
-        ("calls", "i4"),  # its calls under way, which need the layout
-        ("revoker", "i4"),  # the request that wants the lock back; -1: none
-        ("handled", "f8"),  # when a thread has handled the AST that said so
+        ("calls", "i4"),  # its calls under way, which use the layout
+        ("generation", "i4"),  # of the layout that they use
+        ("waiter", "i4"),  # the program that waits for these to end, to set another; -1: none
+        ("revoker", "i4"),  # the request that wants the lock back
         ("fetch", TURN),  # of the program that asks for the layout (lli_layout_mutex)
     ],
     align=True,
@@ -305,8 +307,9 @@ def inode_of(cache: PageCache, file: int, node: int) -> int:
     inode.writers = -1
     clear(inode.range_waiters)
     layout = cache.layouts[inode_id]
-    layout.held = layout.granted = layout.calls = 0
-    layout.revoker = -1
+    layout.known = layout.cached = layout.granted = layout.calls = 0
+    layout.generation = 0
+    layout.waiter = -1
     layout.fetch.taken = 0
     clear(layout.fetch.waiting)
     return inode_id

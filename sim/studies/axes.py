@@ -25,6 +25,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError, shown
+from xc40io.config.parts.releases import RELEASE, release_name
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.config.units import parse_bytes
 
@@ -102,6 +103,8 @@ def parse_axes(texts: Iterable[str]) -> tuple[Axis, ...]:
 
 def axis_of(path: str, values: Sequence[Any]) -> Axis:
     """Return an axis; raise InputError if it has no values, or one of them twice."""
+    if path.endswith(RELEASE):
+        values = [release_name(value) for value in values]
     labels = list(map(str, values))
     if not labels:
         raise InputError(f"--over {path}: there are no values; {_FORMS}")

@@ -45,8 +45,10 @@ class Node:
     mutex: simpy.Resource
     slots: simpy.Resource
     callbacks: simpy.Resource
-    held: bool = False
+    known: bool = False
+    cached: bool = False
     granted: bool = False
+    generation: int = 0
     calls: int = 0
     idle: list[simpy.Event] = field(default_factory=list)
 
@@ -59,7 +61,7 @@ class Layout:
     ) -> None:
         self.clock = simpy.Environment()
         self.ends, self.objects, self.times = ends, objects, times
-        self.ready = 1
+        self.ready = self.generation = 1
         self.mdt = simpy.Resource(self.clock)
         self.lock = simpy.Resource(self.clock)
         one = [simpy.Resource(self.clock) for _ in range(3 * nodes)]
@@ -80,7 +82,7 @@ class Layout:
     def rank(self, node: Node, uses: Sequence[Use], begun: list[float]) -> Steps:
         for use in uses:
             yield self.clock.timeout(max(use.begin - self.clock.now, use.after))
-            while not (node.held and use.end <= self.ends[self.ready - 1]):
+            while not (node.known and use.end <= self.ends[self.ready - 1]):
                 yield from self.learn(node, use.end)
             node.calls += 1
             begun.append(self.clock.now)
@@ -91,17 +93,25 @@ class Layout:
                     node.idle.pop().succeed()
 
     def learn(self, node: Node, end: int) -> Steps:
-        if node.held:
+        if node.known:
             with node.slots.request() as slot:
-                yield slot
+                if not slot.triggered:  # who need not wait goes on at once
+                    yield slot
                 self.intents += 1
                 yield from self.ask(node, self.times.write, end)
             return
         with node.mutex.request() as turn:
-            yield turn
-            if not node.held:
-                self.fetches += 1
-                yield from self.ask(node, self.times.read, 0)
+            if not turn.triggered:
+                yield turn
+            while not node.known:
+                if not node.cached:
+                    self.fetches += 1
+                    yield from self.ask(node, self.times.read, 0)
+                elif node.generation != self.generation and node.calls:
+                    node.idle.append(self.clock.event())
+                    yield node.idle[-1]
+                else:
+                    node.known, node.generation = True, self.generation
 
     def ask(self, node: Node, seconds: float, end: int) -> Steps:
         yield self.clock.timeout(self.times.message)
@@ -116,6 +126,7 @@ class Layout:
                     [self.clock.process(self.revoke(one)) for one in self.nodes if one.granted]
                 )
                 new = [self.ready]
+                self.generation += self.ends[self.ready - 1] < end
                 while self.ends[self.ready - 1] < end:
                     self.ready += 1
                 count = sum(self.objects[new[0] : self.ready])
@@ -125,19 +136,14 @@ class Layout:
                         yield self.clock.timeout(count * self.times.each_object)
             node.granted = True
         yield self.clock.timeout(self.times.message)
-        node.held = True
+        node.cached = True
 
     def revoke(self, node: Node) -> Steps:
         node.granted = False
         yield self.clock.timeout(self.times.message)
-        node.held = False
+        node.known = node.cached = False
         self.cancels += 1
-        ended = self.clock.event()
-        if node.calls:
-            node.idle.append(ended)
-        else:
-            ended.succeed()
-        yield self.clock.all_of([ended, self.clock.process(self.handle(node))])
+        yield from self.handle(node)
         yield self.clock.timeout(self.times.message)
 
     def handle(self, node: Node) -> Steps:

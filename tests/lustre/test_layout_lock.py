@@ -193,9 +193,9 @@ def test_a_truncate_makes_the_objects_up_to_the_new_end() -> None:
         assert plane.plane.files.end[file] == end
 
 
-def test_a_change_of_the_layout_waits_for_the_calls_of_others() -> None:
-    """The second node writes for long into the first component; the first wants the next one."""
-    alone, beside = SmallPlane(2), SmallPlane(2)
+def test_another_layout_is_set_when_the_calls_of_the_node_have_ended() -> None:
+    """The second rank writes for long into the first component; the first wants the next one."""
+    alone, beside = SmallPlane(1, 2), SmallPlane(1, 2)
     far = [Step(Op.OPEN), Step(Op.THINK, seconds=0.001), Step(Op.WRITE, 0, 4 * RPC, 4 * KIB)]
     near = [Step(Op.OPEN), Step(Op.WRITE, 0, 0, 2 * RPC, count=40)]
     took = []
@@ -220,7 +220,8 @@ def test_nobody_writes_below_a_layout_that_he_does_not_know() -> None:
         layouts = plane.tables.cache.layouts
         assert set(np.flatnonzero(layouts.granted).tolist()) == holders
         # Who knows a layout has the lock, or is about to hear that it must give it back.
-        known = np.flatnonzero(layouts.held)
+        assert (layouts.known <= layouts.cached).all()
+        known = np.flatnonzero(layouts.cached)
         assert all(inode in holders or layouts.revoker[inode] >= 0 for inode in known)
 
     steps = [
@@ -229,7 +230,7 @@ def test_nobody_writes_below_a_layout_that_he_does_not_know() -> None:
     ]
     plane.run(steps, check)
     assert not tables.cache.layouts.calls.any()
-    assert (tables.cache.layouts.revoker[: len(tables.cache.inodes)] <= 0).all()
+    assert (tables.cache.layouts.waiter[tables.cache.layouts.generation > 0] == -1).all()
     assert int(tables.files.composites.instantiated[0]) == 3
     assert plane.plane.files.end[file] == 18 * RPC
 

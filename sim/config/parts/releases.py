@@ -68,13 +68,13 @@ def with_release(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     """
     if RELEASE not in changes:
         return dict(changes), {}
-    release = load_release(_name(changes[RELEASE]))
+    release = load_release(release_name(changes[RELEASE]))
     others = {path: value for path, value in changes.items() if path != RELEASE}
     sources = {path: where for path, where in release.provenance.items() if path not in others}
     return release.values | others, sources
 
 
-def _name(value: object) -> str:
+def release_name(value: object) -> str:
     """Return a release as its file is called: 2.10 reaches us as the number 2.1 where YAML is."""
     name = str(value)
     return f"{name}0" if isinstance(value, float) and f"{name}0" in releases() else name

@@ -178,7 +178,9 @@ def asked_for(before: Scenario, after: Scenario) -> str:
     asked: list[str] = []
     if (after.nodes, after.ppn) != (before.nodes, before.ppn):
         asked.append(f"--nodes {after.nodes} --ppn {after.ppn}")
-    for name in ("count", "size"):
+    if after.striping.setstripe not in (None, before.striping.setstripe):
+        asked.append(f"--setstripe '{after.striping.setstripe}'")
+    for name in ("count", "size") if after.striping.setstripe is None else ():
         value = getattr(after.striping, name)
         if value != getattr(before.striping, name):
             typed = SHORT_SIZES.write(value) if name == "size" else value
@@ -269,7 +271,8 @@ def _hardware(case: Case, result: Result) -> Iterator[Change]:
     osts = {"lustre.osts": 2 * lustre.osts}
     more = _changed(case, f"{2 * lustre.osts} OSTs in place of {lustre.osts}", osts)
     scenario = result.scenario
-    if scenario.striping.count in (-1, lustre.osts) and isinstance(case.scenario, Scenario):
+    on_all = scenario.striping.count in (-1, lustre.osts) and scenario.striping.setstripe is None
+    if on_all and isinstance(case.scenario, Scenario):
         striping = replace(scenario.striping, count=-1, offset=-1)
         wider = case.with_job("", scenario.model_copy(update={"striping": striping}))
         more = more._replace(case=wider.with_machine(osts, {}))

@@ -15,6 +15,7 @@ from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.scenario import Scenario, Target
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
+from xc40io.studies.advice.composites import COMPOSITE
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import (
     AGGREGATORS,
@@ -25,6 +26,7 @@ from xc40io.studies.advice.knobs import (
     Knob,
     Who,
     aggregation_knobs,
+    composite_knob,
     count_knob,
     size_knob,
     with_hints,
@@ -39,6 +41,7 @@ CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"
 NAMES: Mapping[str, Who] = {
     COUNT: Who.SETTINGS,
     SIZE: Who.SETTINGS,
+    COMPOSITE: Who.SETTINGS,
     AGGREGATORS: Who.SETTINGS,
     LOCKS: Who.SETTINGS,
     BUFFERING: Who.SETTINGS,
@@ -57,7 +60,12 @@ BY_DEFAULT = tuple(name for name, who in NAMES.items() if who is Who.SETTINGS)
 
 EVERYTHING = "all"
 
-_OF_AXIS = {"striping.count": COUNT, "striping.size": SIZE, "target": TARGET}
+_OF_AXIS = {
+    "striping.count": COUNT,
+    "striping.size": SIZE,
+    "striping.setstripe": COMPOSITE,
+    "target": TARGET,
+}
 """Axes that are other names of knobs."""
 
 OWN_FILES, _SHARED = "own files", "shared file"
@@ -149,6 +157,7 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
     if nature.scenario.placement.policy != "list":
         yield _spread(nature)
     if nature.scenario.target.kind == "lustre" or TARGET in wanted:
+        yield composite_knob(nature)
         yield count_knob(nature)
         yield size_knob(nature)
     if nature.collective or (CALLS in wanted and (nature.over_mpi or nature.options)):

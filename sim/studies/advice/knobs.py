@@ -17,6 +17,7 @@ from xc40io.config.job_form import HINTS
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
 from xc40io.mpi.hint_text import with_more_hints
+from xc40io.studies.advice.composites import COMPOSITE, PLAIN, composite_layouts, with_layout
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.case import GROUP_LOCK
 from xc40io.topology.text import format_count
@@ -114,7 +115,7 @@ def count_knob(nature: JobNature) -> Knob:
         choices,
         _with_count,
         present,
-        idle=ELSEWHERE,
+        idle=_beside_layouts(nature),
         phrase=lambda value: format_count(value, "stripe"),
     )
 
@@ -145,9 +146,31 @@ def size_knob(nature: JobNature) -> Knob:
         _with_size,
         present,
         label=SHORT_SIZES.write,
-        idle=ELSEWHERE,
+        idle=_beside_layouts(nature),
         phrase=lambda value: f"stripes of {format_bytes(value)}",
     )
+
+
+def composite_knob(nature: JobNature) -> Knob:
+    """Return the knob of layouts that have more than a count and a size."""
+    present = nature.scenario.striping.setstripe or PLAIN
+    return Knob(
+        COMPOSITE,
+        "the layout of a file, as lfs setstripe takes it",
+        Who.SETTINGS,
+        tuple(dict.fromkeys((PLAIN, present, *composite_layouts(nature)))),
+        with_layout,
+        present,
+        ordered=False,
+        idle=ELSEWHERE,
+        phrase=lambda value: "stripes alone" if value == PLAIN else f"the layout {value}",
+    )
+
+
+def _beside_layouts(nature: JobNature) -> Mapping[str, frozenset[Any]]:
+    """Return beside what a count and a size of stripes do nothing."""
+    others = {*composite_layouts(nature), nature.scenario.striping.setstripe} - {None}
+    return {**ELSEWHERE, COMPOSITE: frozenset(others)}
 
 
 def striping_of(nature: JobNature, scenario: Scenario) -> tuple[int | None, int | None]:
@@ -179,13 +202,13 @@ def stripe_size_of(nature: JobNature) -> int | None:
 
 
 def _with_count(scenario: Scenario, value: int) -> Scenario:
-    striping = replace(scenario.striping, count=value)
+    striping = scenario.striping.having(count=value)
     changed = scenario.model_copy(update={"striping": striping})
     return _elsewhere_too(changed, "striping_factor", "posix.lustre.stripecount", value)
 
 
 def _with_size(scenario: Scenario, value: int) -> Scenario:
-    striping = replace(scenario.striping, size=value)
+    striping = scenario.striping.having(size=value)
     changed = scenario.model_copy(update={"striping": striping})
     return _elsewhere_too(changed, "striping_unit", "posix.lustre.stripesize", value)
 
@@ -260,7 +283,7 @@ def _aggregators(nature: JobNature, idle: Mapping[str, frozenset[Any]]) -> Knob:
 
 def _with_aggregators(nature: JobNature, scenario: Scenario, value: float) -> Scenario:
     """Return a scenario with so many aggregators for each OST of the file."""
-    count = scenario.striping.count or stripe_count_of(nature) or 1
+    count = stripe_count_of(replace(nature, scenario=scenario)) or 1
     total = max(1, round(count * value))
     if nature.machine.mpi.library == "romio":
         return with_hints(
@@ -279,7 +302,7 @@ def _with_aggregators(nature: JobNature, scenario: Scenario, value: float) -> Sc
 
 def aggregators_of(nature: JobNature, scenario: Scenario, value: float | None) -> int:
     """Return the number of aggregators, given the number for each OST of the file."""
-    count = scenario.striping.count or stripe_count_of(nature) or 1
+    count = stripe_count_of(replace(nature, scenario=scenario)) or 1
     return max(1, round(count * (1 if value is None else value)))
 
 

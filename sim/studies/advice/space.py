@@ -103,6 +103,7 @@ def _files(_nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
 
 def _osts(nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
     count = scenario.striping.count or stripe_count_of(nature) or 0
+    count = min(count, nature.machine.lustre.osts)  # an overstriped file has no more of them
     return nature.machine.lustre.osts if count == -1 else count
 
 

@@ -112,14 +112,14 @@ class Hardware(NamedTuple):
 def hardware_of(path: str, machine: Machine) -> Hardware:
     """Return the description of a value of a machine, also of one that is not bought."""
     words = NAMES.get(path, path)
-    if str(machine.values(units=True)[path]).endswith("B/s"):
+    if str(machine.value(path, units=True)).endswith("B/s"):
         return Hardware(path, words, "GB/s", GB)
     return Hardware(path, words, words if is_count(path, machine) else "", 1.0)
 
 
 def is_count(path: str, machine: Machine) -> bool:
     """Tell whether a value counts something."""
-    return type(machine.values(units=True)[path]) is int
+    return type(machine.value(path, units=True)) is int
 
 
 def all_hardware(mix: WorkloadMix) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _targets(run: Runnable) -> Iterator[str]:
 
 def scaled(path: str, factor: float, machine: Machine) -> Any:
     """Return a value of a machine times a factor; counts become the nearest possible one."""
-    now = machine.values()[path]
+    now = machine.value(path)
     if not isinstance(now, int):
         return now * factor
     count = nearest_count(path, round(now * factor), machine.values())
@@ -168,7 +168,7 @@ def doubled_and_halved(mix: WorkloadMix) -> tuple[Axis, ...]:
     for path in all_hardware(mix):
         if path not in FIRST:
             continue
-        now = mix.machine.values()[path]
+        now = mix.machine.value(path)
         values = [scaled(path, factor, mix.machine) for factor in (0.5, 2.0)]
         possible = [value for value in values if value != now and can_be(path, value, mix.machine)]
         if possible:
@@ -183,7 +183,7 @@ def written(path: str, value: Any, machine: Machine) -> Any:
     """Return a value as it is typed: a count as it is, else with its unit."""
     if is_count(path, machine):
         return value
-    return machine.with_changes({path: value}).values(units=True)[path]
+    return machine.with_changes({path: value}).value(path, units=True)
 
 
 def can_be(path: str, value: Any, machine: Machine) -> bool:

@@ -109,7 +109,7 @@ def bought(mix: WorkloadMix, costs: Mapping[str, float], budget: float | None) -
 
 def _more(path: str, cost: float, budget: float | None, machine: Machine) -> list[float]:
     """Return larger values of one kind of hardware that a machine can have, ascending."""
-    now = machine.values()[path]
+    now = machine.value(path)
     if not now:
         return []
     most = 2.0

@@ -125,9 +125,14 @@ class Plan:
         return hardware_of(path, self.mix.machine)
 
     def units(self, configuration: Configuration, path: str) -> float:
-        """Return how many more units a configuration has; a unit of rate is 10^9 bytes/s."""
+        """Return how many more units a configuration has; a unit of rate is 10^9 bytes/s.
+
+        What is not counted, as a release, has none.
+        """
         assert configuration.machine is not None
-        before, after = (each.values()[path] for each in (self.mix.machine, configuration.machine))
+        before, after = (each.value(path) for each in (self.mix.machine, configuration.machine))
+        if isinstance(before, str):
+            return 0.0
         more: float = (after - before) / self.hardware(path).scale
         return more
 
@@ -294,14 +299,14 @@ def _combinations(axes: Sequence[Axis], machine: Machine) -> list[dict[str, Any]
 
 def _changes(axis: Axis, machine: Machine) -> list[Any]:
     """Return the values of an axis that the machine does not have today."""
-    before = machine.values()
+    before = machine.value(axis.path)
     changed = []
     for value in axis.values:
         try:
-            same = machine.with_changes({axis.path: value}).values()[axis.path]
+            same = machine.with_changes({axis.path: value}).value(axis.path)
         except InputError as error:
             raise InputError(f"--over {axis.path}={value}: {error}") from error
-        if same != before[axis.path]:
+        if same != before:
             changed.append(value)
     return changed
 

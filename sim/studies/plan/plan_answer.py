@@ -337,7 +337,7 @@ def _with_unit(path: str, value: float, machine: Machine) -> str:
     """Write a value of a machine with the unit that its field has."""
     if is_count(path, machine):
         return f"{value:g}"
-    written = str(machine.values(units=True)[path])
+    written = str(machine.value(path, units=True))
     if written.endswith("op/s"):
         return format_per_second(value, 3)
     if written.endswith("B/s"):

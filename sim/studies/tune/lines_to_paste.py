@@ -52,6 +52,8 @@ def _setstripe(space: Space, scenario: Scenario) -> str:
     """Return the line that gives new files of a folder their striping."""
     if scenario.target.kind != "lustre":
         return ""
+    if scenario.striping.setstripe is not None:
+        return f"lfs setstripe {scenario.striping.setstripe} {_folder(scenario)}"
     count, size = striping_of(space.nature, scenario)
     asked = [f"-c {count}"] if count else []
     asked += [f"-S {SHORT_SIZES.write(size)}"] if size else []

@@ -69,7 +69,8 @@ class Neighbour:
     def beside(self, scenario: Scenario, seed: int) -> JobsScenario:
         """Return its run beside the job; it gets its nodes and its files first, as without it."""
         own = {name: getattr(scenario, name) for name in OF_A_JOB}
-        if _shares_a_file(scenario) and scenario.striping.offset < 0:
+        plain = scenario.striping.setstripe is None
+        if plain and _shares_a_file(scenario) and scenario.striping.offset < 0:
             osts = machine_of(scenario).lustre.osts
             first = int(stream(seed, "beside", self.name).integers(osts))
             own["striping"] = replace(scenario.striping, offset=first)
