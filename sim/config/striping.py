@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
@@ -150,6 +151,20 @@ class StripeRequest:
                 f"MDT count {self.mdts}: more than the MDTs in use, lustre.mds.mdts = {mdts}; "
                 f"right would be 1 to {mdts}, or -1 for all"
             )
+
+
+def with_field(fields: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """Return the fields of a striping with one of them changed.
+
+    Stripes and the options of ``lfs setstripe`` take the place of each other.
+    """
+    others = dict(fields)
+    if name == "setstripe" or (name in _STRIPES and others.get("setstripe") is not None):
+        others |= {"count": None, "size": None, "offset": -1, "setstripe": None}
+    return others | {name: value}
+
+
+_STRIPES = ("count", "size", "offset")
 
 
 def _asked(value: Any) -> Any:

@@ -23,6 +23,7 @@ from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.model import explain
 from xc40io.config.scenario import Scenario
+from xc40io.config.striping import with_field
 from xc40io.workloads.ior.options import with_option as with_ior_option
 from xc40io.workloads.mdtest.options import with_option as with_mdtest_option
 
@@ -133,6 +134,8 @@ def _set(document: dict[str, Any], path: str, value: Any) -> None:
         part = _part(part, section_name, path, ".".join(sections[:depth]))
     if name not in part:
         _refuse(path, ".".join(sections), part)
+    if sections == ["striping"]:
+        part |= with_field(part, name, value)
     part[name] = value
 
 

@@ -20,6 +20,7 @@ from xc40io.config.job_form import HINTS
 from xc40io.config.jobs import Job, JobsScenario
 from xc40io.config.model import Model, explain
 from xc40io.config.scenario import Scenario
+from xc40io.config.striping import StripeRequest, with_field
 from xc40io.config.text.yaml_text import parse_value
 
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
@@ -136,7 +137,9 @@ def _section(section: object, path: str, value: Any) -> dict[str, Any]:
     if isinstance(section, Workload):
         return {path: value}
     if is_dataclass(section) and not isinstance(section, type):
-        return asdict(section) | {path: value}
+        fields = asdict(section)
+        striping = isinstance(section, StripeRequest)
+        return with_field(fields, path, value) if striping else fields | {path: value}
     return (section.model_dump() if isinstance(section, Model) else {}) | {path: value}
 
 
