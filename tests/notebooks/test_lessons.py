@@ -35,9 +35,9 @@ QUICK = (1,)
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=[path.stem for path in LESSONS])
 
 
-def test_there_are_eight_and_the_index_names_all_with_the_question_and_the_minutes() -> None:
+def test_there_are_nine_and_the_index_names_all_with_the_question_and_the_minutes() -> None:
     index = (FOLDER / "README.md").read_text()
-    assert len(LESSONS) == 8
+    assert len(LESSONS) == 9
     for number, path in enumerate(LESSONS, 1):
         (row,) = [line for line in index.splitlines() if f"]({path.name})" in line]
         title = re.search(r"^# Lesson (\d)\. (.*)$", words(read(path)), re.M)
