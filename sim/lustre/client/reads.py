@@ -118,10 +118,11 @@ def _read_piece(readahead: Readahead, program_id: int, now: float) -> float:
 @outlined
 def _may_read(readahead: Readahead, program_id: int, size: int) -> bool:
     """Tell whether there are rows for a program to ask for so many bytes in one event."""
-    programs = readahead.programs
-    file_id = programs.operations[programs.rows[program_id].op].file
-    objects = object_count(readahead.files, file_id)
-    return may_read(readahead.osc, size + readahead.alignment, objects)
+    program = readahead.programs.rows[program_id]
+    operation = readahead.programs.operations[program.op]
+    objects = object_count(readahead.files, operation.file)
+    strides = program.ahead // operation.length + 1 if program.striding > 0 else 0
+    return may_read(readahead.osc, size + readahead.alignment, objects, strides)
 
 
 @outlined

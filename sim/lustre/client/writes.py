@@ -47,7 +47,7 @@ def _begin_chunk(osc: Osc, program_id: int, now: float) -> float:
     if program.offset % PAGE == 0 and (program.offset + program.left) % PAGE == 0:
         return _write_piece(osc, program_id, now)
     program.phase = PAGE_WANTED  # begun again from here if rows are short: the lock is charged
-    if not may_read(osc, PAGE, 1):
+    if not may_read(osc, PAGE, 1, 0):
         return FULL
     if ask_for_partial_page(osc, program_id, now):
         return GONE

@@ -112,10 +112,13 @@ def may_pump(osc: Osc, obds: int) -> bool:
 
 
 @outlined
-def may_read(osc: Osc, size: int, objects: int) -> bool:
-    """Tell whether there are rows to ask for so many bytes of a file of so many stripe objects."""
-    # Those of whole RPCs, and for each object one that is cut off at either end.
-    extents = size // osc.cache.rpc_size + 2 * min(size // PAGE, objects) + 2
+def may_read(osc: Osc, size: int, objects: int, strides: int) -> bool:
+    """Tell whether there are rows to ask for so many bytes of a file of so many stripe objects.
+
+    They may lie in so many strides, with bytes between them that nobody asks for.
+    """
+    # Those of whole RPCs, and for each object and each stride one that is cut off at either end.
+    extents = size // osc.cache.rpc_size + 2 * (min(size // PAGE, objects) + strides) + 2
     return (
         reserve(osc.cache.spare_osc_extents, extents)
         and reserve(osc.spare_works, extents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_plane import RPC, SmallPlane, Step
+from small_plane import KIB, RPC, SmallPlane, Step
 
 from xc40io.plane.counters import Stat
 from xc40io.plane.operations import Op
@@ -42,3 +42,12 @@ def test_a_reader_that_jumps_about_has_nothing_read_ahead() -> None:
     at = [40, 3, 71, 12, 90, 55, 20, 64]
     plane.run([[Step(Op.READ, file, part * RPC, RPC) for part in at]])
     assert plane.stat(Stat.AHEAD_BYTES) == 0
+
+
+def test_many_small_strides_at_once_have_the_rows_that_they_need() -> None:
+    """Each stride is an extent of its own: thousands of 4 KiB in the window of one read."""
+    size, calls, stride = 4 * KIB, 6000, 64 * KIB
+    plane = SmallPlane(1, lustre__readahead=64 * KIB * KIB, lustre__readahead_step=64 * KIB * KIB)
+    (file,) = plane.add_files(stripe_size=stride * calls, size=stride * calls)
+    plane.run([[Step(Op.READ, file, 0, size, calls, stride)]])
+    assert plane.stat(Stat.AHEAD_BYTES) + plane.stat(Stat.MISS_BYTES) == size * calls
