@@ -97,10 +97,13 @@ class Machine(Model):
         return flat(self.model_dump(mode=mode, exclude=set(OWN), exclude_none=True))
 
     def value(self, path: str, *, units: bool = False) -> Any:
-        """Return one value by its dotted path; of ``lustre.release`` that of the version."""
+        """Return one value by its dotted path, None if the machine does not have it.
+
+        Of ``lustre.release`` it is that of the version.
+        """
         if path == RELEASE:
             return ".".join(self.lustre.version.split(".")[:2])
-        return self.values(units=units)[path]
+        return self.values(units=units).get(path)
 
     def document(self) -> dict[str, Any]:
         """Return the machine as a machine file holds it; :func:`read_machine` reads it back."""

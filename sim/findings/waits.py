@@ -88,7 +88,7 @@ ABOUT: dict[Cause, About] = {
     Cause.JOURNAL: About("journal commits, for an fsync", behind=_SYNCS),
     Cause.OBJECTS: About("objects that OSTs create ahead for new files", behind=_MDS),
     Cause.TURN: About(
-        "an earlier open or change of the node at the MDS (one at a time)", behind=_MDS
+        "an earlier open or change of the node at the MDS (few at a time)", behind=_MDS
     ),
     Cause.LOCK_QUEUE: About("extent locks: requests ahead in the queue", behind=_PATH | _LOCKS),
     Cause.LOCK_USE: About(

@@ -83,6 +83,15 @@ def test_cores_and_background_survive_a_file(tmp_path: Path) -> None:
     assert _reload(dump_scenario(scenario), tmp_path) == scenario
 
 
+def test_a_striping_may_be_the_options_of_lfs_setstripe(tmp_path: Path) -> None:
+    options = "-E 4M -c 1 -E -1 -c 8"
+    asked = {"striping": options, "changes": {"lustre.release": "2.12"}}
+    scenario = _load(MINIMAL | asked, tmp_path)
+    assert [one.count for one in scenario.striping.components] == [1, 8]
+    assert _reload(dump_scenario(scenario), tmp_path) == scenario
+    assert _load(MINIMAL | asked | {"striping": {"setstripe": options}}, tmp_path) == scenario
+
+
 def test_arguments_may_be_a_list(tmp_path: Path) -> None:
     scenario = _load(MINIMAL | {"workload": {"ior": ["-b", "8m", "-s", 4]}}, tmp_path)
     assert scenario.workload.ior == ("-b", "8m", "-s", "4")

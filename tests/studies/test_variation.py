@@ -102,3 +102,14 @@ def test_an_option_of_ior_belongs_to_no_kernel_and_to_no_script() -> None:
     script = IOR.model_copy(update={"workload": type(IOR.workload)(ior=("-f", "tests.ior"))})
     with pytest.raises(InputError, match="runs a script"):
         varied(script, {"ior.b": "1m"})
+
+
+STRIPES = {"striping.count": 8, "striping.size": "4m"}
+
+
+def test_stripes_and_options_of_setstripe_take_the_place_of_each_other() -> None:
+    newer = varied(IOR.model_copy(update={"changes": {"lustre.release": "2.12"}}), STRIPES)
+    grown = varied(newer, {"striping.setstripe": "-E 4M -c 1 -E -1 -c 4"}).striping
+    assert [(one.count, one.size) for one in grown.components] == [(1, None), (4, None)]
+    plain = varied(newer.model_copy(update={"striping": grown}), {"striping.count": 16}).striping
+    assert (plain.count, plain.setstripe) == (16, None)

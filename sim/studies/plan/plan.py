@@ -131,7 +131,7 @@ class Plan:
         """
         assert configuration.machine is not None
         before, after = (each.value(path) for each in (self.mix.machine, configuration.machine))
-        if isinstance(before, str):
+        if before is None or isinstance(before, str):
             return 0.0
         more: float = (after - before) / self.hardware(path).scale
         return more

@@ -200,3 +200,11 @@ def test_a_table_of_jobs_that_no_plan_can_be_made_of() -> None:
     assert "read-9999 has 9,999 nodes, and theta 4,392" in found.stderr
     assert "neither MIX nor --jobs-from" in CliRunner().invoke(cli, ["plan"]).stderr
     assert "--kinds belongs to --jobs-from" in plan("--kinds", "2").stderr
+
+
+def test_releases_of_lustre_stand_beside_each_other() -> None:
+    result = plan("--over", "lustre.release=2.7,2.12", "--json")
+    assert result.exit_code == 0, result.output
+    first, second = json.loads(result.stdout)["configurations"]
+    assert "2.12" in json.dumps(second)
+    assert first != second

@@ -96,3 +96,9 @@ def test_what_leads_nowhere_is_refused_by_its_words(
         WhatIf.parse(text).of(load_jobs(scenario))
     assert str(refused.value).startswith(f"--what-if {text}: ")
     assert sentence in str(refused.value)
+
+
+def test_a_what_if_of_a_layout_takes_the_place_of_stripes(headline: Scenario) -> None:
+    found = different("lustre.release=2.12,striping.setstripe=-E 4M -c 1 -E -1 -c 8", headline)
+    sizes = [(one.count, one.size) for one in found["striping"].components]
+    assert sizes == [(1, None), (8, None)]
