@@ -9,8 +9,8 @@ A fenced block is told by the words behind its first fence; the first is its lan
 * ``yaml mine.yaml``: a file, which lies under that name in the folder of every command and program
   of the document that names it.
 * ``console not run: REASON``, and ``python`` likewise: shown, and not run.
-* ``console not run: takes a minute; run 2026-11-28``: too long for the tests; ``make docs-slow``
-  runs it, and says when.
+* ``console not run: takes a minute; run 2026-11-28``, and ``python`` likewise: too long for the
+  tests; ``make docs-slow`` runs it, and says when.
 """
 
 from __future__ import annotations
@@ -41,12 +41,16 @@ class Block:
     @property
     def runs(self) -> bool:
         """Whether it is something to run."""
-        return self.language in ("console", "python") and not self.words.startswith("not run: ")
+        return self._is_code and not self.words.startswith("not run: ")
 
     @property
     def is_slow(self) -> bool:
         """Whether it is something to run now and then."""
-        return self.language == "console" and _SLOW.fullmatch(self.words) is not None
+        return self._is_code and _SLOW.fullmatch(self.words) is not None
+
+    @property
+    def _is_code(self) -> bool:
+        return self.language in ("console", "python")
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ class Measurement:
     # what bound it, and what the ranks waited for; None for one kind of a replay's calls
     load: Load | None
     osts: int = 0  # OSTs that hold any file of the job
+    items: float = 0.0  # files or directories that they were about, where these are counted
 
 
 class Measured(NamedTuple):
@@ -52,14 +53,23 @@ def _phases(results: Mapping[str, Result]) -> dict[Phase, Measurement]:
     """Return the kinds of phases of jobs."""
     found: dict[Phase, Load] = {}
     moved: dict[Phase, int] = {}
+    items: dict[Phase, float] = {}
     osts = {job: len(result.allocation.all_osts) for job, result in results.items()}
     for job, result in results.items():
         found |= {Phase(job, load.test_id, load.access): load for load in loads(result)}
         for row in result.rows:
             phase = Phase(job, row.part, row.phase)
             moved[phase] = moved.get(phase, 0) + row.bytes
+            if "items" in row.figures:
+                items[phase] = items.get(phase, 0.0) + row.figures["items"].value
     return {
-        phase: Measurement(seconds, moved.get(phase, 0), found.get(phase), osts[phase.job])
+        phase: Measurement(
+            seconds,
+            moved.get(phase, 0),
+            found.get(phase),
+            osts[phase.job],
+            items.get(phase, 0.0),
+        )
         for phase, seconds in seconds_of(results).items()
         if seconds > 0.0
     }

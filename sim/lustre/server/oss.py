@@ -31,11 +31,14 @@ class OssThreads(Component):
     def build(cls, site: Site) -> OssThreads:
         """Return the idle threads of all OSSs."""
         lustre = site.machine.lustre
-        kind, count = StationKind.SERVICE, lustre.servers
-        label = lambda i: f"{server_name(lustre, i)} small requests"  # noqa: E731
         return site.make(
             cls,
-            service=site.book.add(kind, count, label, watched=True),
+            service=site.book.add(
+                StationKind.SERVICE,
+                lustre.servers,
+                lambda i: f"{server_name(lustre, i)} small requests",
+                watched=True,
+            ),
             request_service=lustre.oss_request_time,
             server_of=site.part(Lnet).server_of,
             held=np.zeros(lustre.targets),

@@ -117,9 +117,11 @@ def reason(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
     if other.ratio is None or not base.waits or not other.waits:
         return ""
     sentences = [_verdict(other.ratio)]
-    if base.bytes != other.bytes:
-        unlike = "It moves a different number of bytes, so the seconds cannot be compared."
-        return f"{sentences[0]} {unlike} {_next(other)}"
+    unlike = "bytes" if base.bytes != other.bytes else "items" if base.items != other.items else ""
+    if unlike:
+        does = "moves" if unlike == "bytes" else "is about"
+        apart = f"It {does} a different number of {unlike}, so the seconds cannot be compared."
+        return f"{sentences[0]} {apart} {_next(other)}"
     if part is not None:
         sentences.append(_of_part(base, other, part))
     sentences += [_moved(base, other, part), _next(other)]

@@ -101,10 +101,11 @@ class PhaseOfSide:
     side: int  # place of the side, from 0
     seconds: tuple[float, ...]  # that it took, all its repetitions together, by seed
     bytes: int  # read or written by all ranks, with the first seed; 0 where they moved nothing
-    ratio: Ratio | None  # times as fast as on the first side, by bytes/s where both move bytes
+    ratio: Ratio | None  # times as fast as on the first side, by bytes or items a second
     load: Load | None  # what bound it with the first seed; None for one kind of a replay's calls
     waits: tuple[Wait, ...]  # of a rank on average, longest first; the mean of all seeds
     osts: int = 0  # OSTs that hold any file of the job, with the first seed
+    items: float = 0.0  # files or directories that it was about, with the first seed
     name: str = ""  # of the side
     real: Interval | None = None  # nine of ten real rates, or seconds
     chance: float | None = None  # that it really is faster than on the first side

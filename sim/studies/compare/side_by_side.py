@@ -330,7 +330,9 @@ def _phase(
     ratio = _ratio(base, runs) if base and place > 0 else None
     first = runs[0]
     waits = _mean_waits(runs)
-    return PhaseOfSide(place, seconds, first.bytes, ratio, first.load, waits, first.osts, name)
+    return PhaseOfSide(
+        place, seconds, first.bytes, ratio, first.load, waits, first.osts, first.items, name
+    )
 
 
 def _sure(one: PhaseOfSide, phase: Phase, sides: Sequence[Side]) -> PhaseOfSide:
@@ -344,10 +346,13 @@ def _sure(one: PhaseOfSide, phase: Phase, sides: Sequence[Side]) -> PhaseOfSide:
 
 
 def _ratio(base: Sequence[Measurement], runs: Sequence[Measurement]) -> Ratio:
-    """Compare the seconds; or the seconds per byte, where both move bytes."""
-    by_bytes = all(run.bytes > 0 for run in (*base, *runs))
+    """Compare the seconds of a byte where both move bytes, else of an item; or of the whole."""
+    both = (*base, *runs)
+    by_bytes = all(run.bytes > 0 for run in both)
+    by_items = not by_bytes and all(run.items > 0 for run in both)
     before, after = (
-        [run.seconds / (run.bytes if by_bytes else 1) for run in side] for side in (base, runs)
+        [run.seconds / (run.bytes if by_bytes else run.items if by_items else 1) for run in side]
+        for side in (base, runs)
     )
     return paired(before, after)
 

@@ -8,7 +8,7 @@ from typing import Any
 from xc40io.config.scenario import Scenario
 from xc40io.results.pictures.scene import setup_of, setup_of_jobs
 from xc40io.studies.case import Case
-from xc40io.studies.compare.side import AS_IT_IS, Side
+from xc40io.studies.compare.side import AS_IT_IS, PhaseOfSide, Side
 from xc40io.studies.compare.side_by_side import PHASES, PhaseOfSides, SideBySide
 from xc40io.studies.ratio import CONFIDENCE, Ratio
 from xc40io.telling.answer import (
@@ -95,6 +95,8 @@ def _ratios(found: SideBySide) -> str:
     first = _first(found)
     if any(len({one.bytes for one in sides}) > 1 for sides in found.phases.values()):
         first += ", by GB/s where the bytes differ"
+    if any(_differ_in_items(sides) for sides in found.phases.values()):
+        first += ", by items a second where the items do"
     if not found.common_seeds:
         return (
             f"Times as fast as {first}. The seeds differ "
@@ -111,6 +113,11 @@ def _ratios(found: SideBySide) -> str:
         f"for all; in parentheses the {100 * CONFIDENCE:.0f} % interval (Student's t of the "
         "logarithms of the ratios seed by seed). Seconds and GB/s (10^9 bytes/s) are means."
     )
+
+
+def _differ_in_items(sides: Sequence[PhaseOfSide]) -> bool:
+    """Tell whether runs are about different numbers of items, and move no bytes."""
+    return len({one.items for one in sides}) > 1 and not any(one.bytes for one in sides)
 
 
 def _first(found: SideBySide) -> str:

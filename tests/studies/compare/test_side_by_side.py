@@ -84,6 +84,24 @@ def test_more_bytes_are_compared_by_their_rate() -> None:
     assert "by GB/s where the bytes differ" in text(found)
 
 
+def test_more_files_are_compared_by_their_rate() -> None:
+    job = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": {"mdtest": "-n 20 -F -C"}}
+    scenario = Scenario.model_validate(job)
+    found = run_side_by_side(
+        sides_of(Side(AS_IT_IS, scenario), ["workload.mdtest=-n 40 -F -C", "nodes=2"])
+    )
+    base, other, same = next(
+        each for phase, each in found.phases.items() if phase.name == "file creation"
+    )
+    assert (base.items, other.items) == (80, 160)
+    assert other.ratio is not None
+    assert same.ratio is not None
+    assert other.ratio.value == pytest.approx(2 * base.mean / other.mean)
+    assert same.ratio.value == 1.0
+    assert "It is about a different number of items, so" in other.said
+    assert "by items a second where the items do" in text(found)
+
+
 def test_what_cannot_be_is_refused_before_anything_runs() -> None:
     for what_if, sentence in {
         "lnet.routers=20": "the nearest right counts: 16 and 30",
