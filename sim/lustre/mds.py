@@ -234,8 +234,7 @@ def on_request(mds: Mds, request_id: int, now: float) -> float:
             return _sync_object(mds, request_id)
         done = _settled(mds, request_id, request.served)
         _record(mds, request_id, done)
-        asks_back = request.kind == GLIMPSE and _asks_a_writer(mds, request_id)
-        if asks_back or (request.kind == MDS_OPERATION and _asks_for_data(mds, request_id)):
+        if _asks_for_size(mds, request_id):
             request.spent = request.served - now
             request.sent = request.served
             return request.served + latency
@@ -329,50 +328,42 @@ def _asked_back(mds: Mds, request_id: int, now: float) -> float:
 
 
 @outlined
-def _asks_a_writer(mds: Mds, request_id: int) -> bool:
-    """Send a glimpse AST to the holder of the highest write lock; False if there is none.
+def _asks_for_size(mds: Mds, request_id: int) -> bool:
+    """Turn a request into a glimpse AST to the holder of the highest write lock, if it needs one.
 
-    A node that has the whole object below its own lock finds that, and nobody need be asked
-    (osc_request.c, osc_enqueue_base).
+    A glimpse does. A stat of a file whose data are on the MDT does, too: the MDT knows the size of
+    what it has, not what a client has in its cache (Lustre 2.12 mdt_handler.c, mdt_pack_size2body:
+    mdt_dom_object_size).
     """
-    mds.programs.stats[_GLIMPSES] += 1
     request = mds.requests.rows[request_id]
-    node = mds.programs.rows[request.program].node
-    writer = writer_of(mds.locks, request.object, node)
+    program = mds.programs.rows[request.program]
+    if request.kind == GLIMPSE:
+        mds.programs.stats[_GLIMPSES] += 1
+        object_id = request.object
+    elif request.kind == MDS_OPERATION and mds.programs.operations[program.op].kind == _STAT:
+        file = mds.files.rows[request.object]
+        if file.on_mdt == 0:
+            return False
+        object_id = file.first_object
+    else:
+        return False
+    writer = writer_of(mds.locks, object_id, program.node)
     if writer < 0:
         return False
     mds.programs.stats[_GLIMPSE_ASTS] += 1
     request.kind = GLIMPSE_AST
-    request.node = writer
-    return True
-
-
-@outlined
-def _asks_for_data(mds: Mds, request_id: int) -> bool:
-    """Send the same for a stat of a file whose data are on the MDT; False if there is no need.
-
-    The MDT knows the size of what it has, but not what a client has in its cache (Lustre 2.12
-    mdt_handler.c, mdt_pack_size2body: mdt_dom_object_size).
-    """
-    request = mds.requests.rows[request_id]
-    file = mds.files.rows[request.object]
-    operation = mds.programs.operations[mds.programs.rows[request.program].op]
-    if file.on_mdt == 0 or operation.kind != _STAT:
-        return False
-    node = mds.programs.rows[request.program].node
-    writer = writer_of(mds.locks, file.first_object, node)
-    if writer < 0:
-        return False
-    mds.programs.stats[_GLIMPSE_ASTS] += 1
-    request.kind = GLIMPSE_AST
-    request.object = file.first_object
+    request.object = object_id
     request.node = writer
     return True
 
 
 @outlined
 def writer_of(locks: Locks, object_id: int, node: int) -> int:
-    """Return the node that has to be asked for the size of an object; -1 if nobody has to."""
+    """Return the node that has to be asked for the size of an object; -1 if nobody has to.
+
+    A node that has the whole object below its own lock finds that, and nobody need be asked
+    (osc_request.c, osc_enqueue_base).
+    """
     lock_id = highest_writer(locks, object_id)
     if lock_id < 0:
         return -1

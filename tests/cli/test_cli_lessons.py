@@ -22,14 +22,14 @@ def test_they_are_copied_and_what_was_written_stays(xc40io) -> None:
     first = xc40io("lessons", "--copy", "--to", "mine")
     assert first.exit_code == 0, first.output
     paths = [Path(line) for line in first.stdout.splitlines()]
-    assert len(paths) == 9
+    assert len(paths) == 10
     assert paths[0] == Path("mine/lesson_1_one_rpc.ipynb")
     assert all(path.stat().st_size > 10_000 for path in paths)
-    assert "9 of 9 notebooks copied to mine" in first.stderr
+    assert "10 of 10 notebooks copied to mine" in first.stderr
     paths[0].write_text("mine")
     paths[1].unlink()
     again = xc40io("lessons", "--copy", "--to", "mine")
-    assert "1 of 9 notebooks copied to mine; 8 were there already" in again.stderr
+    assert "1 of 10 notebooks copied to mine; 9 were there already" in again.stderr
     assert paths[0].read_text() == "mine"
     assert paths[1].exists()
 
@@ -90,11 +90,11 @@ def test_without_jupyterlab_a_sentence_says_what_to_install(
     assert Path("xc40io-lessons/lesson_1_one_rpc.ipynb").exists()
 
 
-@pytest.mark.parametrize("wrong", ["9", "0", "lesson_2_stripes", "../x"])
+@pytest.mark.parametrize("wrong", ["10", "0", "lesson_2_stripes", "../x"])
 def test_a_lesson_that_is_not_there_is_refused_and_nothing_is_copied(xc40io, wrong: str) -> None:
     found = xc40io("lessons", wrong)
     assert found.exit_code == 2
-    assert f"lessons {wrong}: there is no such lesson; right would be a number from 1 to 8" in (
+    assert f"lessons {wrong}: there is no such lesson; right would be a number from 1 to 9" in (
         found.stderr
     )
     assert not Path("xc40io-lessons").exists()

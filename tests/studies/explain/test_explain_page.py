@@ -23,6 +23,8 @@ def test_the_table_is_that_of_the_code():
 
 
 def test_every_value_that_is_changed_is_one_of_some_machine():
-    known = {name for machine in ("theta", "cori-knl") for name in load_machine(machine).values()}
+    newer = load_machine("theta").with_changes({"lustre.release": "2.12"})
+    machines = newer, load_machine("cori-knl")
+    known = {name for machine in machines for name in machine.values()}
     for part in PARTS:
         assert set(part.rates + part.times) <= known, part.key
