@@ -33,7 +33,7 @@ from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.provenance import OWN, Provenance, completed, separate
-from xc40io.config.parts.releases import RELEASE, with_release
+from xc40io.config.parts.releases import RELEASE, release_of, with_release
 from xc40io.config.parts.storage import Service, Ssd
 from xc40io.config.text.paths import flat, nested
 
@@ -102,7 +102,7 @@ class Machine(Model):
         Of ``lustre.release`` it is that of the version.
         """
         if path == RELEASE:
-            return ".".join(self.lustre.version.split(".")[:2])
+            return ".".join(map(str, release_of(self.lustre.version)))
         return self.values(units=units).get(path)
 
     def document(self) -> dict[str, Any]:

@@ -20,6 +20,9 @@ from xc40io.config.units import Bytes
 
 _Whole = Annotated[int, Field(strict=True)]
 
+_STRIPES: dict[str, Any] = {"count": None, "size": None, "offset": -1}
+"""What ``setstripe`` takes the place of, each as it is where nobody asks for it."""
+
 
 @kept
 @dataclass(frozen=True, kw_only=True)
@@ -81,10 +84,9 @@ class StripeRequest:
     def _take_over(self, components: tuple[ComponentRequest, ...]) -> None:
         """Set count, size and offset as the options of ``setstripe`` have them."""
         last = components[-1]
-        taken = (("count", last.count), ("size", last.size), ("offset", last.offset))
-        for name, value in taken:
-            own = getattr(self, name)
-            if own not in (None, -1 if name == "offset" else None, value):
+        for name, unset in _STRIPES.items():
+            own, value = getattr(self, name), getattr(last, name)
+            if own not in (unset, value):
                 raise InputError(
                     f"{name} = {own} beside setstripe = {self.setstripe!r}; right would be one of "
                     "the two"
@@ -160,11 +162,8 @@ def with_field(fields: Mapping[str, Any], name: str, value: Any) -> dict[str, An
     """
     others = dict(fields)
     if name == "setstripe" or (name in _STRIPES and others.get("setstripe") is not None):
-        others |= {"count": None, "size": None, "offset": -1, "setstripe": None}
+        others |= _STRIPES | {"setstripe": None}
     return others | {name: value}
-
-
-_STRIPES = ("count", "size", "offset")
 
 
 def _asked(value: Any) -> Any:

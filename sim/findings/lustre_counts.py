@@ -51,8 +51,9 @@ WORDS = {
     Stat.LAYOUT_FETCHES: ("layout fetches", "requests to the MDS for a layout that has changed"),
     Stat.LAYOUT_CANCELS: ("layout cancels", "layout locks given back for such a change"),
 }
-_OF_LAYOUTS = (Stat.LAYOUT_INTENTS, Stat.LAYOUT_FETCHES, Stat.LAYOUT_CANCELS)
 """What each count is called, and what it counts, in the order in which they are printed."""
+
+_OF_LAYOUTS = (Stat.LAYOUT_INTENTS, Stat.LAYOUT_FETCHES, Stat.LAYOUT_CANCELS)
 
 
 def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:

@@ -6,7 +6,6 @@ The lines are those of Lustre 2.7, and of 2.10 and later for what these brought
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from xc40io.lustre.striping import EOF, Layout, LayoutComponent
@@ -67,11 +66,6 @@ def getstripe_text(
         lines += _component(number, component, own, ready=number <= ready, release=release)
         first = last
     return "\n".join(lines) + "\n"
-
-
-def release_of(version: str) -> tuple[int, ...]:
-    """Return the release of a version of Lustre: (2, 7) of ``2.7.2.26``."""
-    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:2]) or (2, 7)
 
 
 def _plain(

@@ -23,11 +23,11 @@ from __future__ import annotations
 from xc40io.engine.calendar import schedule
 from xc40io.engine.compiled import outlined
 from xc40io.engine.network import serve
-from xc40io.engine.pool import give, take
+from xc40io.engine.pool import give
 from xc40io.engine.queue import pass_turn, take_one_of, take_turn
 from xc40io.lustre.mds import Mds, mdc_of
 from xc40io.lustre.precreation import take_object
-from xc40io.lustre.requests import LAYOUT_READ, LAYOUT_WRITE, add_request
+from xc40io.lustre.requests import LAYOUT_READ, LAYOUT_WRITE, add_request, new_request
 from xc40io.node.nodes import handle_callback
 from xc40io.node.page_cache import grant_layout
 from xc40io.plane.causes import Cause
@@ -164,18 +164,15 @@ def _ask(mds: Mds, program_id: int, kind: int, end: int, now: float) -> None:
     program.phase = LAYOUT_FETCHED if reads else LAYOUT_CHANGED
     mds.programs.stats[_FETCHES if reads else _INTENTS] += 1
     wait_for(mds.programs, program_id, 1, now)
-    request_id = take(mds.requests.spare_rows)
+    station = mds.station + mds.files.rows[file_id].mdt
+    service, latency = mds.seconds[_READS if reads else _CHANGES], mds.lnet.control_latency
+    request_id = new_request(
+        mds.requests, program_id, kind, station, service, latency, file_id, now
+    )
     request = mds.requests.rows[request_id]
-    request.program = program_id
-    request.kind = kind
-    request.station = mds.station + mds.files.rows[file_id].mdt
-    request.service = mds.seconds[_READS if reads else _CHANGES]
-    request.latency = mds.lnet.control_latency
-    request.object = file_id
-    request.sent = now
     request.end = end
     request.node = _ARRIVED
-    schedule(mds.network.calendar, now + request.latency, LAYOUT_EVENT, request_id)
+    schedule(mds.network.calendar, now + latency, LAYOUT_EVENT, request_id)
 
 
 @on_event(Mds, LAYOUT_EVENT)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from xc40io.engine.calendar import schedule
-from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.compiled import inlined, njit, outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.network import Network
 from xc40io.engine.pool import Pool, make_pool, next_row, reserve, take
@@ -103,7 +103,23 @@ def send(
     target: int,
     now: float,
 ) -> None:
-    """Send a request to a server that takes ``service`` seconds for it.
+    """Send a request to a server that takes ``service`` seconds for it, as :func:`new_request`."""
+    request_id = new_request(requests, program_id, kind, station, service, latency, target, now)
+    schedule(requests.network.calendar, now + latency, REQUEST_EVENT, request_id)
+
+
+@inlined
+def new_request(
+    requests: Requests,
+    program_id: int,
+    kind: int,
+    station: int,
+    service: float,
+    latency: float,
+    target: int,
+    now: float,
+) -> int:
+    """Return a request that is on its way to a server, which takes ``service`` seconds for it.
 
     ``latency`` are the seconds of a small message to the server or back, and ``target`` is the
     file or the object that the request is about.
@@ -117,7 +133,7 @@ def send(
     request.latency = latency
     request.object = target
     request.sent = now
-    schedule(requests.network.calendar, now + latency, REQUEST_EVENT, request_id)
+    return request_id
 
 
 @outlined

@@ -46,7 +46,6 @@ class Component(NamedTuple):
     stripe_size: int  # bytes that go to one object before the next one's turn
     stripe_count: int  # its objects
     request: ComponentRequest  # as it was asked for
-    on_mdt: bool = False
 
 
 @dataclass(frozen=True)
@@ -217,7 +216,7 @@ class Allocator:
 
     def _resolved(self, asked: ComponentRequest) -> Component:
         if asked.on_mdt:
-            return Component(asked.end, asked.end, 1, asked, on_mdt=True)
+            return Component(asked.end, asked.end, 1, asked)
         count = len(asked.osts) or asked.count or self._default_count
         if count == -1:
             count = len(self._of_pool(asked.pool))
@@ -249,7 +248,7 @@ class Allocator:
     def _osts_of(self, files: int, component: Component) -> Integers:
         """Return the OSTs of one component of many files: int64 (files, stripes)."""
         asked, count = component.request, component.stripe_count
-        if component.on_mdt:
+        if asked.on_mdt:
             return np.full((files, 1), -1)
         if asked.osts:
             return np.tile(np.array(asked.osts), (files, 1))

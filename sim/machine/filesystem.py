@@ -11,11 +11,12 @@ import simpy
 from xc40io.config.errors import InputError
 from xc40io.config.file_names import NamesOfRanks, NamesOfTrees
 from xc40io.config.kept import kept
+from xc40io.config.parts.releases import release_of
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_bytes
 from xc40io.engine.environment import Environment
 from xc40io.engine.types import Floats, Indices, Integers
-from xc40io.lustre.getstripe import getstripe_text, release_of
+from xc40io.lustre.getstripe import getstripe_text
 from xc40io.lustre.striping import Allocator, Component, Layout
 from xc40io.machine.plane import Plane
 from xc40io.plane.batch import Batch
@@ -130,7 +131,7 @@ class FileSystem:
             last.stripe_size,
             osts.astype(np.int32),
             shapes=[Shape(*part[:3]) for part in components] if len(components) > 1 else (),
-            on_mdt=components[0].on_mdt,
+            on_mdt=components[0].request.on_mdt,
             size=size,
             mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,

@@ -258,8 +258,7 @@ class _Resolution:
         inherited = lustre.default_striping
         setstripe, default = "lfs setstripe", f"default of {machine.name}'s file system"
         self._ask_for_all_osts()
-        layout = ("striping_factor", "striping_unit", "start_iodevice")
-        if all(getattr(self._hints, name) in (None, -1) for name in layout):
+        if all(getattr(self._hints, name) in (None, -1) for name in LAYOUT_HINTS):
             self._setstripe = striping.setstripe
         if self._hints.striping_factor is None:
             count, why = (striping.count, setstripe) if striping.count else (None, default)
@@ -296,7 +295,7 @@ class _Resolution:
         What ``lfs setstripe`` was asked for is checked where it is used.
         """
         for name, entry in self._given.items():
-            field = _LAYOUT.get(KNOWN[name].field)
+            field = LAYOUT_HINTS.get(KNOWN[name].field)
             if field is not None:
                 try:
                     StripeRequest(**{field: entry.value}).check(osts)
@@ -402,7 +401,8 @@ class _Resolution:
         )
 
 
-_LAYOUT = {"striping_factor": "count", "striping_unit": "size", "start_iodevice": "offset"}
+LAYOUT_HINTS = {"striping_factor": "count", "striping_unit": "size", "start_iodevice": "offset"}
+"""Hints that lay a file out, each with the field of a striping that it goes before."""
 
 
 def _no_lock_ahead(machine: Machine) -> str:

@@ -134,9 +134,7 @@ def _set(document: dict[str, Any], path: str, value: Any) -> None:
         part = _part(part, section_name, path, ".".join(sections[:depth]))
     if name not in part:
         _refuse(path, ".".join(sections), part)
-    if sections == ["striping"]:
-        part |= with_field(part, name, value)
-    part[name] = value
+    part |= with_field(part, name, value) if sections == ["striping"] else {name: value}
 
 
 def _part(part: Mapping[str, Any], name: str, path: str, before: str) -> dict[str, Any]:

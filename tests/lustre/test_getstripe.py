@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from xc40io.config.parts.releases import release_of
 from xc40io.config.striping import StripeRequest
-from xc40io.lustre.getstripe import getstripe_text, release_of
+from xc40io.lustre.getstripe import getstripe_text
 from xc40io.lustre.striping import Allocator, Layout
 
 MIB = 1 << 20

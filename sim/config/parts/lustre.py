@@ -26,9 +26,9 @@ from xc40io.config.units import (
 from xc40io.engine.page import PAGE
 
 _SINCE = {
-    "composite_layouts": "composite layouts, of Lustre 2.10",
-    "overstriping": "overstriping, of Lustre 2.14",
-    "dom_size": "data on the MDT, of Lustre 2.12",
+    "composite_layouts": ("composite layouts", "2.10"),
+    "overstriping": ("overstriping", "2.14"),
+    "dom_size": ("data on the MDT", "2.12"),
 }
 _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
 
@@ -321,9 +321,10 @@ class Lustre(Model):
         }
         for name, missing in needs.items():
             if missing:
+                what, release = _SINCE[name]
                 raise InputError(
-                    f"setstripe {striping.setstripe!r} needs {_SINCE[name]}, and this is Lustre "
-                    f"{self.version}; right would be --set lustre.release={_SINCE[name][-4:]}"
+                    f"setstripe {striping.setstripe!r} needs {what}, of Lustre {release}, and this "
+                    f"is Lustre {self.version}; right would be --set lustre.release={release}"
                 )
         if on_mdt and striping.components[0].end > (self.dom_size or 0):
             raise InputError(

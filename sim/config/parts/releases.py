@@ -7,6 +7,7 @@ says. What is not known of a release stands in its file, and is told where it is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -72,6 +73,11 @@ def with_release(changes: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     others = {path: value for path, value in changes.items() if path != RELEASE}
     sources = {path: where for path, where in release.provenance.items() if path not in others}
     return release.values | others, sources
+
+
+def release_of(version: str) -> tuple[int, ...]:
+    """Return the release of a version of Lustre: (2, 7) of ``2.7.2.26``."""
+    return tuple(int(number) for number in re.findall(r"[0-9]+", version)[:2]) or (2, 7)
 
 
 def release_name(value: object) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from xc40io.config.scenario import Scenario
 from xc40io.config.striping import StripeRequest
+from xc40io.mpi.hints import LAYOUT_HINTS
 from xc40io.studies.advice.job_nature import JobNature
 
 COMPOSITE, PLAIN = "components", "plain"
@@ -31,9 +32,8 @@ def composite_layouts(nature: JobNature) -> tuple[str, ...]:
 
     None where something else says how the files are laid out: hints, IOR's options, the program.
     """
-    hints = {"striping_factor", "striping_unit", "start_iodevice"}
     own = any(test.stripe_count or test.stripe_size for test in nature.tests)
-    if nature.lays_out or own or hints & nature.hints.keys():
+    if nature.lays_out or own or LAYOUT_HINTS.keys() & nature.hints.keys():
         return ()
     return tuple(_possible(nature))
 
