@@ -3,16 +3,55 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+
+_SHOWN = 80
+"""Characters of a value that a sentence repeats."""
+
+_PATH = 2 * _SHOWN
+"""Characters of a path that a sentence has in whole."""
+
+_SENTENCE = 1000
+"""Characters of a sentence. Only lists of what there is are as long: fields, names."""
+
+_FOUND = 3 * _SHOWN
+"""Characters of its beginning, which names the place and repeats the value."""
+
+_LONG = re.compile(
+    rf"(?<!\w)'[^']{{{_PATH},}}'(?!\w)|(?<!\w)\"[^\"]{{{_PATH},}}\"(?!\w)|\S{{{_PATH + 20},}}"
+)
+"""What nobody reads to its end: a long quotation, or a long word."""
+
+
+def cut(text: str, most: int = _SHOWN) -> str:
+    """Return a text of which a longer middle is left out, and says how long it was."""
+    if len(text) <= most:
+        return text
+    part = most // 2
+    return f"{text[:part]}...({len(text) - 2 * part:,} more)...{text[-part:]}"
+
+
+def readable(sentence: str) -> str:
+    """Return a sentence as a person reads it, whatever value from outside has got into it."""
+    sentence = _LONG.sub(lambda found: cut(found[0]), sentence)
+    found, semicolon, right = sentence.partition("; ")
+    if max(map(len, found.split(", "))) > _FOUND:  # else it is a list of names
+        sentence = f"{cut(found, _FOUND)}{semicolon}{right}"
+    return sentence if len(sentence) <= _SENTENCE else cut(sentence, _SENTENCE // 2)
 
 
 class InputError(ValueError):
     """Bad input from the outside: a command line, a file, a hint, a log.
 
     The message is one clear sentence that names the place (file or option), the value found and
-    what would be right. The command line prints it and exits with status 2; no traceback.
+    what would be right. The command line prints it and exits with status 2; no traceback. A long
+    value in it is cut: most are by :func:`shown`, where the sentence is made, all others here.
     """
+
+    def __init__(self, sentence: object) -> None:
+        super().__init__(readable(str(sentence)))
 
 
 class FailureError(RuntimeError):
@@ -21,18 +60,19 @@ class FailureError(RuntimeError):
     The message is one clear sentence. The command line prints it and exits with status 1.
     """
 
+    def __init__(self, sentence: object) -> None:
+        super().__init__(readable(str(sentence)))
+
 
 @contextmanager
 def naming(place: str) -> Iterator[None]:
-    """Put a place in front of whatever InputError is raised within."""
+    """Put a place in front of whatever InputError is raised within; nothing if it is empty."""
     try:
         yield
     except InputError as error:
+        if not place:
+            raise
         raise InputError(f"{place}: {error}") from error
-
-
-_SHOWN = 80
-"""Characters of a value that a sentence repeats."""
 
 
 def shown(value: object) -> str:
@@ -48,9 +88,7 @@ def shown_path(path: object) -> str:
     text = "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(path)
     )
-    if len(text) <= 2 * _SHOWN:
-        return text
-    return f"{text[:_SHOWN]}...{text[-_SHOWN:]}"
+    return text if len(text) <= _PATH else f"{text[:_SHOWN]}...{text[-_SHOWN:]}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from xc40io.config.errors import InputError, naming, shown
+from xc40io.config.errors import InputError, cut, naming, shown
 from xc40io.config.kept import kept
 from xc40io.config.units import GIB, IOR_SIZES, KIB, MOST_BYTES, format_bytes
 
@@ -125,7 +125,7 @@ def read_setstripe(text: str) -> tuple[ComponentRequest, ...]:
     >>> [component.end for component in read_setstripe("-E 4M -c 1 -E eof -c 8")]
     [4194304, 9223372036854775807]
     """
-    with naming(f"lfs setstripe {text}".strip()):
+    with naming(f"lfs setstripe {cut(text)}".strip()):
         try:
             words = shlex.split(text)
         except ValueError as error:

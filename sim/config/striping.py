@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, shown
 from xc40io.config.kept import kept
 from xc40io.config.setstripe import (
     ComponentRequest,
@@ -88,8 +88,8 @@ class StripeRequest:
             own, value = getattr(self, name), getattr(last, name)
             if own not in (unset, value):
                 raise InputError(
-                    f"{name} = {own} beside setstripe = {self.setstripe!r}; right would be one of "
-                    "the two"
+                    f"{name} = {own} beside setstripe = {shown(self.setstripe)}; right would be "
+                    "one of the two"
                 )
             object.__setattr__(self, name, value)
         plain = ComponentRequest(count=last.count, size=last.size, offset=last.offset)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
 
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, shown
 from xc40io.config.kept import kept
 from xc40io.config.model import Model
 from xc40io.config.setstripe import ComponentRequest
@@ -323,12 +323,12 @@ class Lustre(Model):
             if missing:
                 what, release = _SINCE[name]
                 raise InputError(
-                    f"setstripe {striping.setstripe!r} needs {what}, of Lustre {release}, and this "
-                    f"is Lustre {self.version}; right would be --set lustre.release={release}"
+                    f"setstripe {shown(striping.setstripe)} needs {what}, of Lustre {release}, and "
+                    f"this is Lustre {self.version}; right would be --set lustre.release={release}"
                 )
         if on_mdt and striping.components[0].end > (self.dom_size or 0):
             raise InputError(
-                f"setstripe {striping.setstripe!r}: the component on the MDT is longer than "
+                f"setstripe {shown(striping.setstripe)}: the component on the MDT is longer than "
                 f"lustre.dom_size, {format_bytes(self.dom_size or 0)} (lod.*.dom_stripesize); "
                 "right would be -E of at most that"
             )

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from xc40io.config.asked_workload import Workload
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, cut
 from xc40io.config.job_form import HINTS
 from xc40io.config.jobs import Job, JobsScenario
 from xc40io.config.model import Model, explain
@@ -62,7 +62,7 @@ class WhatIf:
             path = path.strip()
             if not equals or not path or not value.strip():
                 raise InputError(
-                    f"--what-if {text}: right would be PATH=VALUE, as in lustre.osts=112, or "
+                    f"--what-if {cut(text)}: right would be PATH=VALUE, as in lustre.osts=112, or "
                     "several with commas between them"
                 )
             values[path] = value.strip() if _TEXT.fullmatch(path) else _value(text, value)
@@ -77,7 +77,7 @@ class WhatIf:
             If a path leads nowhere in the scenario, or its value is of the wrong type. Whether the
             machine has a value, and can have it, :func:`~xc40io.config.scenario.machine_of` says.
         """
-        place = f"--what-if {self.words}"
+        place = f"--what-if {cut(self.words)}"
         for path, value in self.values.items():
             if isinstance(scenario, Scenario):
                 scenario = _with(scenario, path, value, place)
@@ -90,7 +90,7 @@ class WhatIf:
 
 def _value(text: str, value: str) -> Any:
     """Read a value as a scenario file would have it."""
-    return parse_value(value, f"--what-if {text}")
+    return parse_value(value, f"--what-if {cut(text)}")
 
 
 def _with_job(scenario: JobsScenario, path: str, value: Any, place: str) -> JobsScenario:

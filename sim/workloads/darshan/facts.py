@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from xc40io.config.errors import InputError, naming
+from xc40io.config.errors import InputError, cut, naming
 from xc40io.config.parts.lustre import Lustre
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_rate, parse_bytes, parse_rate
@@ -71,9 +71,9 @@ def facts_of(texts: Iterable[str]) -> Facts:
         key, equals, value = text.partition("=")
         if not equals or not value:
             raise InputError(
-                f"--recorded {text}: right would be KEY=VALUE with one of {', '.join(KEYS)}"
+                f"--recorded {cut(text)}: right would be KEY=VALUE with one of {', '.join(KEYS)}"
             )
-        with naming(f"--recorded {text}"):
+        with naming(f"--recorded {cut(text)}"):
             facts = replace(_with(facts, key.strip(), value.strip()), told=(*facts.told, text))
     return facts
 
