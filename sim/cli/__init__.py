@@ -23,6 +23,10 @@ _NEW_OBJECTS = 50_000
 """Objects between two rounds of the garbage collector; Python's own 700 mean hundreds of rounds
 while modules are imported, and their functions and classes are never garbage."""
 
+_QUIET = "ignore:resource_tracker:UserWarning"
+"""The process that clears away the semaphores of a pool is started with this. After an interrupt
+that is what it is for, and nothing to warn of."""
+
 
 def _leave(_signal: int, _frame: object) -> None:
     """End at once, in one line: nothing that has been begun is worth an orderly end."""
@@ -42,6 +46,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, _leave)
     for name, value in _ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    sys.warnoptions.append(_QUIET)
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out

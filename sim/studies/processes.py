@@ -93,8 +93,11 @@ def _in_processes(
     # Then the large ones, so that none of them is left to run alone in the end.
     first, *others = sorted(items, key=lambda key: size(items[key]))
     with _pool(min(jobs, len(items))) as pool:
-        yield first, pool.submit(attempt, work, items[first]).result()
-        futures = {pool.submit(attempt, work, items[key]): key for key in reversed(others)}
+        with _interrupts_held():
+            alone = pool.submit(attempt, work, items[first])
+        yield first, alone.result()
+        with _interrupts_held():
+            futures = {pool.submit(attempt, work, items[key]): key for key in reversed(others)}
         for future in as_completed(futures):
             yield futures[future], future.result()
 
@@ -110,6 +113,20 @@ def bytes_to_move(job: Scenario | Job) -> float:
 def bytes_to_simulate(scenario: Scenario) -> float:
     """Return about how many bytes of a scenario are simulated one by one."""
     return bytes_to_move(scenario) / scenario.rpcs_as_one
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hear of an interrupt when the block has ended; processes that begin within never do.
+
+    A Ctrl-C goes to all processes of a terminal, also to one that is only just importing what it
+    needs, and would print a traceback of that.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
