@@ -101,10 +101,23 @@ def bought(mix: WorkloadMix, costs: Mapping[str, float], budget: float | None) -
         if values:
             axes.append(Axis(path, tuple(written(path, value, mix.machine) for value in values)))
     if not axes:
+        prices = [_least(path, cost, mix.machine) for path, cost in priced.items()]
+        least = min((price for price in prices if price is not None), default=None)
+        right = "more" if least is None else f"{least:,.12g} or more"
         raise InputError(
-            f"a budget of {budget:,.0f} buys nothing of {', '.join(priced)}; right would be more"
+            f"--budget {budget:,.12g}: buys nothing of {', '.join(priced)}; right would be {right}"
         )
     return tuple(axes)
+
+
+def _least(path: str, cost: float, machine: Machine) -> float | None:
+    """Return what the least addition to a count of hardware costs; None if it is none, or full."""
+    now = machine.value(path)
+    if not isinstance(now, int):
+        return None
+    counts = (scaled(path, count / now, machine) for count in range(now + 1, 2 * now + 1))
+    more = (count for count in counts if count > now and can_be(path, count, machine))
+    return next((cost * (count - now) for count in more), None)
 
 
 def _more(path: str, cost: float, budget: float | None, machine: Machine) -> list[float]:
