@@ -14,7 +14,7 @@ import click
 
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
-from xc40io.config.errors import InputError, naming
+from xc40io.config.errors import InputError, cut, naming, shown_path
 from xc40io.config.faults import parse_fault
 from xc40io.config.job_form import (
     HELP,
@@ -251,7 +251,7 @@ def variables_of(
         name, equals, value = assignment.partition("=")
         if not name or not equals:
             raise InputError(
-                f"--env {assignment}: right would be NAME=VALUE, as in MPICH_MPIIO_STATS=1"
+                f"--env {cut(assignment)}: right would be NAME=VALUE, as in MPICH_MPIIO_STATS=1"
             )
         found[name] = value
     if hints is not None:
@@ -292,6 +292,15 @@ def changed(
         return _with_environment(scenario.model_copy(update=updates), hints, environment)
     updates["environment"] = variables_of(scenario.environment, hints, environment)
     return scenario.model_copy(update=updates)
+
+
+def checked_file(name: str, scenario: Scenario | JobsScenario) -> Scenario | JobsScenario:
+    """Return a scenario; one of a file that cannot run is an InputError with the file's name."""
+    if name.endswith((".yaml", ".yml")):
+        from xc40io.run.described import check_described
+
+        check_described(scenario, shown_path(name))
+    return scenario
 
 
 def _with_environment(

@@ -19,9 +19,17 @@ _OF_A_SCRIPT = (
 )
 """Options of a job whose defaults a script tells."""
 
+_STRIPES = ("stripe_count", "stripe_size", "stripe_offset", "setstripe")
+"""Those of them of which one may stand for all."""
+
 
 def scenario_of_job_script(
-    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    *,
+    as_it_is: bool = True,
 ) -> Scenario:
     """Return the scenario of a launch of a script, and tell on stderr what was assumed of it.
 
@@ -35,11 +43,13 @@ def scenario_of_job_script(
         Changes of the machine, as typed.
     job
         The options that describe a job; those that were typed count in place of the script.
+    as_it_is
+        Whether it is going to run so; else with other values, of which each may do.
 
     Raises
     ------
     InputError
-        If the script cannot be read, or has no such launch.
+        If the script cannot be read, has no such launch, or has one that cannot run.
     """
     given = typed_options(context, job)
     path, number = split_launch(name)
@@ -49,12 +59,24 @@ def scenario_of_job_script(
     for remark in script.remarks(number):
         click.echo(f"xc40io: {script.place}: {remark}", err=True)
     said = {name: _said(scenario, name) for name in _OF_A_SCRIPT if name not in given}
+    typed = given.intersection(_STRIPES)
+    if "setstripe" in typed or (typed and scenario.striping.setstripe is not None):
+        said = {name: value for name, value in said.items() if name not in _STRIPES}
     if "target" in given:  # what the script says of another one is not about it
         said = {name: value for name, value in said.items() if not name.startswith("bb_")}
     environment = variables_of(scenario.environment, job["hints"], job["environment"])
-    return describe(scenario.workload, assignments, job | said).model_copy(
+    made = describe(scenario.workload, assignments, job | said).model_copy(
         update={"environment": environment}
     )
+    if not as_it_is:
+        return made
+    from xc40io.run.described import check_described
+
+    launch = script.launch(number)
+    place = f"{script.place}, line {launch.line}"
+    layout = "" if typed or launch.layout is None else f"{script.place}, line {launch.layout}"
+    check_described(made, place, layout)
+    return made
 
 
 def _said(scenario: Scenario, name: str) -> Any:

@@ -20,7 +20,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import check_is_file
 from xc40io.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
 from xc40io.config.model import Model, explain
 from xc40io.config.scenario import read_scenario_file
@@ -172,6 +173,8 @@ def load_stream(name_or_path: str | Path) -> StreamScenario:
     if scenario.records is None:
         return scenario
     table = str(path.parent / scenario.records.table)
+    with naming(f"{path}: records.table"):
+        check_is_file(Path(table))
     records = scenario.records.model_copy(update={"table": table})
     return scenario.model_copy(update={"records": records})
 

@@ -10,6 +10,7 @@ from xc40io.cli import options
 from xc40io.cli.job_options import (
     DISPLAYS,
     changed,
+    checked_file,
     described,
     refuse_beside,
     typed_options,
@@ -96,7 +97,7 @@ def _scenario(
         return scenario_of_job_script(context, name, assignments, job)
     right = "--set, --fault, --seed, --hints or --env"
     refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    return changed(
+    scenario = changed(
         load_jobs(name),
         seed=job["seed"] if "seed" in typed_options(context, job) else None,
         assignments=assignments,
@@ -104,6 +105,7 @@ def _scenario(
         environment=job["environment"],
         faults=job["faults"],
     )
+    return checked_file(name, scenario)
 
 
 def _complete(scenario: Scenario | JobsScenario) -> str:

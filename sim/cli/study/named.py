@@ -8,7 +8,7 @@ from zipfile import is_zipfile
 
 import click
 
-from xc40io.cli.job_options import changed, describe, refuse_beside, typed_options
+from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
 from xc40io.cli.job_script import scenario_of_job_script
 from xc40io.cli.kernel_options import kernel_of_words
 from xc40io.cli.options import TABLES
@@ -126,7 +126,7 @@ def scenario_of_name(
         return scenario_of_job_script(context, name, assignments, job)
     right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"
     refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    return changed(
+    scenario = changed(
         _of_result(name) if is_kept(name) else load_jobs(name),
         seed=job["seed"] if "seed" in given else None,
         assignments=assignments,
@@ -134,6 +134,7 @@ def scenario_of_name(
         environment=job["environment"],
         faults=job["faults"],
     )
+    return checked_file(name, scenario)
 
 
 def _of_result(path: str) -> Scenario | JobsScenario:

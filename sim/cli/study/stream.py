@@ -13,7 +13,7 @@ from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.options import Whole
 from xc40io.cli.study_options import Findings, Study, findings_of, say, study_options
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, shown_path
 from xc40io.config.files import check_is_file, shipped
 from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
@@ -107,6 +107,7 @@ def stream(
     from xc40io.studies.stream.stream_draws import run_stream
 
     began = time.perf_counter()
+    described = subject.endswith((".yaml", ".yml")) and not _is_table(subject)
     scenario = _changed(_scenario(subject, given), given, assignments)
 
     rows = None if study.csv is None else _Rows(PartFile(study.csv, "--csv"))
@@ -119,6 +120,7 @@ def stream(
             processes=study.processes,
             progress=progress,
             ended=None if rows is None else rows.ended,
+            place=shown_path(subject) if described else "",
         )
 
     try:

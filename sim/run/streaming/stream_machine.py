@@ -74,7 +74,7 @@ class StreamMachine:
     ) -> None:
         self.machine = machine
         self._fabric = fabric = fabric_of(machine)
-        self.nodes = _partition(scenario, machine)
+        self.nodes = partition(scenario, machine)
         count, seed = len(self.nodes), scenario.seed
         of_slots = np.repeat(np.arange(count, dtype=np.int32), slots)
         occupants = Occupants(self.nodes, of_slots, np.zeros_like(of_slots), system_cores)
@@ -141,8 +141,14 @@ class StreamMachine:
         self.plane.begin_anew(programs, node, cores_of(submission, self.machine))
 
 
-def _partition(scenario: StreamScenario, machine: Machine) -> Indices:
-    """Return the nodes that jobs of a stream get: int32, the lowest numbers of the machine."""
+def partition(scenario: StreamScenario, machine: Machine) -> Indices:
+    """Return the nodes that jobs of a stream get: int32, the lowest numbers of the machine.
+
+    Raises
+    ------
+    InputError
+        If the machine has fewer.
+    """
     count, asked = machine.nodes.count, scenario.queue.nodes
     if asked is not None and asked > count:
         raise InputError(

@@ -20,7 +20,7 @@ from xc40io.run.job_list import SeededJob, all_jobs, seed_of
 from xc40io.run.job_run import JobRun
 from xc40io.run.jobs import machine_of_jobs, submission_of
 from xc40io.run.streaming.backfill import Running, Waiting, begin_now
-from xc40io.run.streaming.stream_machine import StreamMachine, slots_of
+from xc40io.run.streaming.stream_machine import StreamMachine, partition, slots_of
 from xc40io.run.streaming.stream_outcome import Bandwidth, StreamOutcome, StreamResult
 from xc40io.run.submission import Allocation, Submission
 from xc40io.workloads.kernels.production import CumulatedSeconds
@@ -223,6 +223,7 @@ class Stream:
     def __init__(self, scenario: StreamScenario, jobs: Sequence[StreamJob] = ()) -> None:
         self.scenario = scenario
         self.machine = machine_of_jobs(scenario)
+        partition(scenario, self.machine)  # refuses a queue of more nodes
         every = [*_listed(scenario), *jobs]
         self.entries = [_entry(scenario, job) for job in every]
         submissions = [self._checked(entry) for entry in self.entries]

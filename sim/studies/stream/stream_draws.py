@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xc40io.config.errors import FailureError
+from xc40io.config.errors import FailureError, naming
 from xc40io.config.stream import StreamScenario
 from xc40io.engine.types import Floats
 from xc40io.run.built_machine import Progress
@@ -119,6 +119,7 @@ def run_stream(
     processes: int = 1,
     progress: Progress | None = None,
     ended: Ended | None = None,
+    place: str = "",
 ) -> Draws:
     """Run a stream for several draws of the unknown values of its jobs.
 
@@ -136,6 +137,8 @@ def run_stream(
         Told how many bytes all draws have moved, and how many they move.
     ended
         Told of each job of a single draw when it has ended.
+    place
+        What messages call the file that describes the stream, if there is one.
 
     Raises
     ------
@@ -145,8 +148,9 @@ def run_stream(
     FailureError
         If one of several runs did not end well.
     """
-    chosen = recorded_jobs(scenario)
-    stream = Stream(scenario, chosen.jobs)
+    with naming(place):
+        chosen = recorded_jobs(scenario)
+        stream = Stream(scenario, chosen.jobs)
     if draws == 1:
         results = [stream.run(progress, ended)]
     else:

@@ -16,6 +16,7 @@ from xc40io.config.scenario import Cores, Scenario, Target, with_hints_found
 from xc40io.config.striping import StripeRequest
 from xc40io.workloads.job_script.directives import Request
 from xc40io.workloads.job_script.launchers import LaunchLine, shape_of
+from xc40io.workloads.job_script.layouts import Layout
 from xc40io.workloads.job_script.machines import guessed_machine, target_of
 from xc40io.workloads.job_script.option_words import whole
 from xc40io.workloads.job_script.programs import program_of
@@ -41,6 +42,7 @@ class Launch:
     scenario: Scenario | None  # None: it cannot be one
     problem: str  # why it cannot: a sentence
     notes: tuple[str, ...]  # what was assumed of it: sentences
+    layout: int | None = None  # line that gives its files their stripes, if there is one
 
 
 @dataclass(frozen=True)
@@ -153,16 +155,17 @@ class _Making:
         line, command = started.line.line, " ".join(started.line.words)
         notes = list(started.line.notes)
         try:
-            scenario = self._scenario(started, notes)
+            scenario, layout = self._scenario(started, notes)
         except InputError as error:
             sentence = str(error)
             if not sentence.startswith(self.place):
                 sentence = f"{self.place}, line {line}: {sentence}"
             return Launch(line, command, None, sentence, ())
-        return Launch(line, command, scenario, "", tuple(notes))
+        of_stripes = None if layout is None else layout.line
+        return Launch(line, command, scenario, "", tuple(notes), of_stripes)
 
-    def _scenario(self, started: Started, notes: list[str]) -> Scenario:
-        """Return what a launch does as a scenario; note what is assumed."""
+    def _scenario(self, started: Started, notes: list[str]) -> tuple[Scenario, Layout | None]:
+        """Return what a launch does, and what gives its files stripes; note what is assumed."""
         launch, told, machine = started.line, self.told, self.machine
         at = f"line {launch.line}"
         shape = shape_of(launch, self.request, machine, self.place, told.nodes, told.ppn)
@@ -171,18 +174,18 @@ class _Making:
         notes += [f"{at}: {sentence}" for sentence in program.notes]
         path = None if program.path is None else path_from(started.folder, program.path)
         target = self._target(path, notes, at)
-        return Scenario(
+        layout = _layout(started, path, notes) if target.kind == "lustre" else None
+        scenario = Scenario(
             machine=told.machine or machine.name,
             nodes=shape.nodes,
             ppn=shape.ppn,
             cores=self._cores(launch),
-            striping=_striping(started, path, notes)
-            if target.kind == "lustre"
-            else StripeRequest(),
+            striping=(layout and layout.striping) or StripeRequest(),
             target=target,
             environment=self._environment(started, notes),
             workload=program.workload,
         )
+        return scenario, layout
 
     def _cores(self, launch: LaunchLine) -> Cores:
         text = launch.core_spec
@@ -221,21 +224,21 @@ class _Making:
         return with_hints_found(found, self.folder)
 
 
-def _striping(started: Started, path: str | None, notes: list[str]) -> StripeRequest:
-    """Return the stripes of a launch's files: those that the script gave its folder last."""
+def _layout(started: Started, path: str | None, notes: list[str]) -> Layout | None:
+    """Return what gives a launch's files their stripes: what the script gave its folder last."""
     at = f"line {started.line.line}"
     for layout in reversed(started.layouts):
         if path is not None and layout.covers(path):
-            return layout.striping or StripeRequest()
+            return layout
     if started.layouts and path is None:
         last = started.layouts[-1]
         notes.append(
             f"{at}: the files' folder is not known; taken are the stripes of line {last.line}"
         )
-        return last.striping or StripeRequest()
+        return last
     if started.layouts:
         notes.append(
             f"{at}: no lfs setstripe above is about {path}; it has the default stripes of its "
             "file system"
         )
-    return StripeRequest()
+    return None
