@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 from xc40io.config.errors import InputError, shown_path
+from xc40io.config.files_in_use import note_read
 from xc40io.validation.kept import FILE, Result, read_results
 from xc40io.validation.target import FOLDER
 
@@ -34,6 +35,7 @@ def earlier_results(name: str) -> dict[str, Result]:
 
 
 def _text_of(path: Path) -> str:
+    note_read(path, _OPTION)
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:

@@ -12,9 +12,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from xc40io.config.errors import InputError, shown_path
+from xc40io.config.files_in_use import note_written
 
 _KEPT = 100
 """Letters of its name that a draft has, too: with the rest it might be longer than names can be."""
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 
 
 def check_writable(path: str | Path, option: str) -> None:
@@ -23,12 +26,12 @@ def check_writable(path: str | Path, option: str) -> None:
     Parameters
     ----------
     path
-        The file.
+        The file. It must not be one that the command reads (:mod:`xc40io.config.files_in_use`).
     option
         Where the user named it, for the message.
     """
     target, name = Path(path), shown_path(path)
-    _check_name(target, option, "written")
+    _check_name(path, option, "written", "file")
     folder = target.resolve().parent
     if target.is_dir():
         raise InputError(f"{option}: {name} is a folder; right would be the name of a file")
@@ -41,32 +44,51 @@ def check_writable(path: str | Path, option: str) -> None:
         needed.append(folder)
     if not all(os.access(place, os.W_OK) for place in needed):
         raise InputError(f"{option}: {name} cannot be written: permission denied")
+    note_written(target, option)
 
 
-def _check_name(target: Path, option: str, done: str) -> None:
-    """Raise InputError if the system cannot even look for it; ``done`` is what it should be."""
+def _check_name(path: str | Path, option: str, done: str, kind: str) -> None:
+    """Raise InputError if it is no name, or the system cannot even look for it.
+
+    ``done`` is what it should be, a ``kind``: a file or a folder.
+    """
+    if not str(path):
+        raise InputError(f"{option}: '' is no name; right would be the name of a {kind}")
     try:
-        target.stat()
+        Path(path).stat()
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
         loop = isinstance(error, OSError) and error.errno == errno.ELOOP
         why = "a link that leads back to itself" if loop else getattr(error, "strerror", str(error))
-        raise InputError(f"{option}: {shown_path(target)} cannot be {done}: {why}") from error
+        raise InputError(f"{option}: {shown_path(path)} cannot be {done}: {why}") from error
+
+
+def check_folder(path: str | Path, option: str) -> None:
+    """Raise InputError unless there can be a folder to write into; nothing is made."""
+    folder, name = Path(path), shown_path(path)
+    _check_name(path, option, "made", "folder")
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{option}: {name} is not a folder; right would be the name of a folder")
+    there = folder.absolute()
+    while not there.exists():
+        there = there.parent
+    done = "written into" if folder.exists() else "made"
+    if not there.is_dir():
+        raise InputError(f"{option}: {name} cannot be {done}: {shown_path(there)} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(f"{option}: {name} cannot be {done}: permission denied")
 
 
 def make_folder(path: str | Path, option: str) -> None:
     """Make a folder for files unless it is there; raise InputError if none can be written there."""
-    folder = Path(path)
-    _check_name(folder, option, "made")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{option}: {path} is not a folder; right would be the name of a folder")
+    check_folder(path, option)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{option}: {path} cannot be made: {error.strerror}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"{option}: {path} cannot be written into: permission denied")
+        raise InputError(
+            f"{option}: {shown_path(path)} cannot be made: {error.strerror}"
+        ) from error
 
 
 @contextmanager
@@ -79,13 +101,16 @@ def replacing(path: str | Path, option: str) -> Iterator[Path]:
     Raises
     ------
     InputError
-        If the system refuses to write; `option` says where the user named the file.
+        If the system refuses to write, or the command reads this file; `option` says where the
+        user named it.
     """
+    note_written(path, option)
     try:
         with _special(Path(path)) if _is_special(Path(path)) else _ordinary(Path(path)) as draft:
             yield draft
     except OSError as error:
-        raise InputError(f"{option}: {path} cannot be written: {error.strerror}") from error
+        name = shown_path(path)
+        raise InputError(f"{option}: {name} cannot be written: {error.strerror}") from error
 
 
 @contextmanager
@@ -94,6 +119,7 @@ def _ordinary(path: Path) -> Iterator[Path]:
     target = path.resolve()
     draft = _draft(target, os.getpid())
     _forget_stale_drafts(target)
+    os.close(new_file(draft))
     try:
         yield draft
         draft.replace(target)
@@ -113,6 +139,21 @@ def _special(path: Path) -> Iterator[Path]:
         yield draft
         with draft.open("rb") as written, path.open("wb") as device:
             shutil.copyfileobj(written, device)
+
+
+def new_file(path: Path) -> int:
+    """Make an empty file in place of what has this name, and return its descriptor.
+
+    Names of drafts can be foreseen. In a folder that others may write into, one of them could be a
+    link to a file of ours, or a pipe: what stands there is removed and never opened.
+
+    Raises
+    ------
+    OSError
+        If it cannot be removed, or nothing can be made there.
+    """
+    path.unlink(missing_ok=True)
+    return os.open(path, _NEW, 0o666)
 
 
 def _draft(target: Path, process: int | str) -> Path:

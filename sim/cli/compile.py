@@ -7,15 +7,18 @@ from pathlib import Path
 
 import click
 
+from xc40io.archive.whole_files import make_folder
+from xc40io.cli.written import FOLDER
+
 
 @click.command(name="compile")
 @click.option(
     "--into",
     metavar="FOLDER",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Also copy it into this folder, for a package that brings it along.",
 )
-def compile_core(*, into: Path | None) -> None:
+def compile_core(*, into: str | None) -> None:
     """Compile the data plane before it is needed, and print where its machine code is.
 
     Without this, the first run does it, once for a version of the sources. It is kept in the cache
@@ -26,6 +29,6 @@ def compile_core(*, into: Path | None) -> None:
 
     core = compiled_core()
     if into is not None:
-        into.mkdir(parents=True, exist_ok=True)
+        make_folder(into, "--into")
         core = Path(shutil.copy2(core, into))
     click.echo(core)

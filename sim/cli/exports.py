@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from xc40io.archive.whole_files import check_writable, make_folder
+from xc40io.archive.whole_files import make_folder
+from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
 
@@ -64,13 +65,11 @@ class Export(NamedTuple):
         return self.wants == Wants.RECORDING
 
     def check(self, path: str) -> None:
-        """Raise an error if nothing can be written there, or with nothing; make the folder."""
+        """Raise an error if there is nothing to write it with; make the folder."""
         if self.extra:
             need(self.extra, self.option)
         if self.metavar == "DIR":
             make_folder(path, self.option)
-        else:
-            check_writable(path, self.option)
 
     def write(self, content: Any, path: str) -> Iterator[str]:
         """Write a result of any kind; yield the paths of the files."""
@@ -160,7 +159,8 @@ def export_options(command: Command) -> Command:
     """Add the options of all forms to a command, which gets them by their names."""
     decorated: Any = command
     for export in reversed(EXPORTS):
-        option = click.option(export.option, metavar=export.metavar, help=export.help)
+        kind = FOLDER if export.metavar == "DIR" else FILE
+        option = click.option(export.option, type=kind, metavar=export.metavar, help=export.help)
         decorated = option(decorated)
     made: Command = decorated
     return made

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 
 import click
 
-from xc40io.config.errors import FailureError, InputError, shown
+from xc40io.cli.printable import printable_streams
+from xc40io.config.errors import FailureError, InputError, readable, shown
+from xc40io.config.files_in_use import watching_files
 
 _TYPED = "xc40io.typed"
 _FAILED, _BAD_INPUT = 1, 2
-_LONGEST_WORD = 200
 
 INTERRUPTED = 130
 """The exit status after an interrupt, as a shell reports SIGINT."""
@@ -52,6 +53,12 @@ class Face(click.Group):
         # What Matplotlib says of a cache of its own that it cannot write matters to nobody here.
         logging.getLogger("matplotlib").setLevel(logging.ERROR)
         kwargs["standalone_mode"] = False
+        with printable_streams(), watching_files():
+            status = self._status(*args, **kwargs)
+        sys.exit(status)
+
+    def _status(self, *args: Any, **kwargs: Any) -> int:
+        """Run the command line; say what is wrong, and return the exit status."""
         status = 0
         try:
             returned = super().main(*args, **kwargs)
@@ -71,7 +78,7 @@ class Face(click.Group):
         except OSError as error:  # a full disk under standard output, for instance
             status = _say(error.strerror or str(error), _FAILED)
             _discard_output()
-        sys.exit(status)
+        return status
 
 
 def _check_readable(words: Sequence[str]) -> None:
@@ -96,7 +103,7 @@ def typed_command() -> str:
 def _sentence(error: InputError | click.ClickException) -> str:
     if isinstance(error, InputError):
         return str(error)
-    sentence = error.format_message().rstrip(".")
+    sentence = readable(error.format_message().rstrip("."))
     context = error.ctx if isinstance(error, click.UsageError) else None
     return f"{sentence}; see {context.command_path} --help" if context else sentence
 
@@ -107,16 +114,8 @@ def _too_large(error: MemoryError) -> str:
 
 
 def _say(sentence: str, status: int) -> int:
-    click.echo(f"xc40io: {' '.join(map(_cut, sentence.split()))}", err=True)
+    click.echo(f"xc40io: {' '.join(sentence.split())}", err=True)
     return status
-
-
-def _cut(word: str) -> str:
-    """Return a word as a sentence has it: what nobody could read is cut in its middle."""
-    if len(word) <= _LONGEST_WORD:
-        return word
-    part = _LONGEST_WORD // 2
-    return f"{word[:part]}...({len(word) - 2 * part:,} more)...{word[-part:]}"
 
 
 def _discard_output() -> None:

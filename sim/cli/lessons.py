@@ -10,6 +10,7 @@ import click
 
 from xc40io.archive.whole_files import make_folder, write_whole
 from xc40io.cli.options import Whole
+from xc40io.cli.written import FOLDER
 from xc40io.config.errors import FailureError, InputError, nearest
 from xc40io.config.extras import need
 from xc40io.config.files import folder_of
@@ -33,7 +34,13 @@ _SHARED = ("lesson.py", "README.md")
 @click.command(help=_HELP)
 @click.argument("lesson", default="1", metavar="[LESSON]")
 @click.option(
-    "--to", "folder", default="xc40io-lessons", show_default=True, metavar="DIR", help="Where to."
+    "--to",
+    "folder",
+    type=FOLDER,
+    default="xc40io-lessons",
+    show_default=True,
+    metavar="DIR",
+    help="Where to.",
 )
 @click.option("--copy", "only_copy", is_flag=True, help="Copy them, and open none.")
 @click.option(

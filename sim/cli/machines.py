@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xc40io.archive.whole_files import check_writable, replacing
+from xc40io.archive.whole_files import replacing
 from xc40io.cli import options
+from xc40io.cli.written import FILE
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.jobs import load_jobs
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--sources", is_flag=True, help="Also print where each value comes from.")
 @click.option(
     "--plot",
+    type=FILE,
     metavar="FILE",
     help="Draw the network and the storage into a .png, .svg or .pdf; print nothing.",
 )
@@ -55,7 +57,6 @@ def _draw(machine: Machine, fabric: Fabric, path: str) -> None:
 
     if Path(path).suffix.lower() not in SUFFIXES:
         raise InputError(f"--plot {path}: the name must end in {', '.join(SUFFIXES)}")
-    check_writable(path, "--plot")
     with replacing(path, "--plot") as draft:
         try:
             draw_machine(machine, fabric, draft)

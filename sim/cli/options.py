@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from xc40io.cli.exports import EXPORTS, export_options, exports_of, needs_recording
+from xc40io.cli.written import FILE
 from xc40io.trust.sureness import exactly
 
 _MOST_DIGITS = 18  # fits 64 bits
@@ -130,7 +131,10 @@ _SHOWN = (
         "HINTS_DISPLAY, _AGGREGATOR_PLACEMENT_DISPLAY, _STATS and _TIMERS do.",
     ),
     click.option(
-        "--save", metavar="FILE", help="Also keep the result; xc40io show prints it again."
+        "--save",
+        type=FILE,
+        metavar="FILE",
+        help="Also keep the result; xc40io show prints it again.",
     ),
     click.option(
         "--record",

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 import click
 
-from xc40io.archive.whole_files import check_writable, make_folder, replacing, write_whole
+from xc40io.archive.whole_files import make_folder, replacing, write_whole
 from xc40io.cli.options import Whole, exact_option
+from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
+from xc40io.config.files_in_use import note_written
 from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.telling.data import csv_text, document_of, json_text
@@ -32,15 +34,18 @@ _PICTURES = ("svg", "png", "pdf")
 
 _JOBS = click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
 _STORE = click.option(
-    "--store", metavar="DIR", help="Where runs are kept.  [default: the cache folder of the user]"
+    "--store",
+    type=FOLDER,
+    metavar="DIR",
+    help="Where runs are kept.  [default: the cache folder of the user]",
 )
-_CSV = click.option("--csv", metavar="FILE", help="Also write a table, as CSV.")
+_CSV = click.option("--csv", type=FILE, metavar="FILE", help="Also write a table, as CSV.")
 _PLOT = click.option(
-    "--plot", metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf."
+    "--plot", type=FILE, metavar="FILE", help="Draw it too: a name that ends in .svg, .png or .pdf."
 )
-_PLOTS = click.option("--plots", metavar="DIR", help="Also draw it into this folder.")
+_PLOTS = click.option("--plots", type=FOLDER, metavar="DIR", help="Also draw it into this folder.")
 _HTML = click.option(
-    "--html", metavar="FILE", help="Also write a page with it: one file for a browser."
+    "--html", type=FILE, metavar="FILE", help="Also write a page with it: one file for a browser."
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -108,12 +113,12 @@ class Study:
         return self.jobs or processors()
 
     def check(self) -> None:
-        """Make the folders; raise InputError if something cannot be written where it is to go."""
+        """Make the folders; raise InputError if one cannot be, or a file is one that was read."""
         if self.plot is not None:
             _kind_of_picture(self.plot)
         for option, path in (("--csv", self.csv), ("--plot", self.plot), ("--html", self.html)):
             if path is not None:
-                check_writable(path, option)
+                note_written(path, option)
         for option, folder in (("--plots", self.plots), ("--store", self.store)):
             if folder is not None:
                 make_folder(folder, option)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from xc40io.config.errors import InputError, nearest, shown, shown_path
+from xc40io.config.files_in_use import note_read
 from xc40io.config.text.yaml_text import parse_yaml
 
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -64,6 +65,7 @@ def check_may_open(path: str | Path, place: str) -> None:
             f"{place}: {str(path)!r} is a file, and requests from elsewhere may not open files; "
             "right would be a name that ships with xc40io, or the content itself"
         )
+    note_read(path, place)
 
 
 def _resolved(path: str | Path) -> Path:
@@ -136,6 +138,7 @@ def check_is_file(path: Path) -> Path:
         kinds = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"))
         kind = next((word for test, word in kinds if test(mode)), "a device")
         raise InputError(f"{name}: is {kind}; right would be a file")
+    note_read(path, name)
     return path
 
 

@@ -114,7 +114,7 @@ def _bar(counted: str) -> Progress:
         BarColumn(),
         DownloadColumn() if counted == "bytes" else MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=Console(file=sys.__stderr__),  # it moves about: what sys.stderr lets nobody do
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

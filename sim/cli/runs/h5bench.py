@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,6 +10,7 @@ from xc40io.archive.whole_files import make_folder
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described
 from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.workloads.h5bench.configuration import read_configuration
 
@@ -33,7 +33,10 @@ those that its mpi starts, as many on each node as --ppn says at most.
 @click.command(help=_HELP)
 @described
 @click.option(
-    "--results", metavar="FOLDER", help="Where the CSV files go that the configuration names."
+    "--results",
+    type=FOLDER,
+    metavar="FOLDER",
+    help="Where the CSV files go that the configuration names.",
 )
 @options.changes
 @what_if_options
@@ -56,7 +59,7 @@ def h5bench(
         job["nodes"] = ranks // job["ppn"]
     kernel = {"name": "h5bench", "config": config}
     if results is not None:
-        make_folder(Path(results), "--results")
+        make_folder(results, "--results")
         kernel["results"] = results
     scenario = describe(Workload(kernel=kernel), assignments, job)
     run_or_compare(scenario, asked, view, keep)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 
-from xc40io.archive.whole_files import make_folder, write_whole
+from xc40io.archive.whole_files import check_writable, make_folder, write_whole
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described_on
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, what_if_options
@@ -122,7 +122,7 @@ def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
 def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     """Run it; write its files and print the rest. Phases that have ended outlive an interrupt."""
     from xc40io.cli.runs.printing import check_keep, check_view, tell_result, with_displays
-    from xc40io.results.programs.io500_output import OPTION
+    from xc40io.results.programs.io500_output import OPTION, RESULT_FILES
     from xc40io.run.simulate import simulate
 
     assert scenario.workload.io500 is not None
@@ -130,7 +130,10 @@ def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     scenario = with_displays(scenario) if view.mpiio_stats else scenario
     check_keep(keep)
     check_view(view, scenario)
-    make_folder(workload.settings.result_folder, OPTION)
+    folder = workload.settings.result_folder
+    make_folder(folder, OPTION)
+    for name in RESULT_FILES:
+        check_writable(f"{folder}/{name}", OPTION)
     with _progress(workload) as progress:
         try:
             result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)

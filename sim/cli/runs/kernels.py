@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xc40io.archive.whole_files import check_writable, write_whole
+from xc40io.archive.whole_files import write_whole
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described
 from xc40io.cli.kernel_options import kernel_document, kernel_options
 from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
 from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.cli.written import FILE
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
@@ -45,7 +46,7 @@ found, and how good it is, stands above the skeleton as comments.
     "-o",
     "--output",
     metavar="FILE.yaml",
-    type=click.Path(dir_okay=False),
+    type=FILE,
     help="Write the skeleton there; it is printed unless this is given.",
 )
 @options.recorded
@@ -55,10 +56,8 @@ def fit(*, log: str, output: str | None, recorded: tuple[str, ...]) -> None:
     from xc40io.workloads.fitting.proposal import kernel_name, propose
     from xc40io.workloads.replay.kernel import open_trace
 
-    if output is not None:
-        if not output.endswith((".yaml", ".yml")):
-            raise InputError(f"--output {output}: right would be a name that ends in .yaml")
-        check_writable(output, "--output")
+    if output is not None and not output.endswith((".yaml", ".yml")):
+        raise InputError(f"--output {output}: right would be a name that ends in .yaml")
     trace = open_trace(log, recorded=recorded)
     for warning in trace.warnings:
         click.echo(f"warning: {warning}", err=True)

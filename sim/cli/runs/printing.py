@@ -122,7 +122,6 @@ def check_keep(keep: Keep) -> None:
     """Raise InputError if a result cannot go where it is to."""
     if keep.save is not None:
         need("tables", "--save")
-        check_writable(keep.save, "--save")
     check_exports(keep.exports)
 
 

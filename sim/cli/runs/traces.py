@@ -9,6 +9,7 @@ import click
 
 from xc40io.archive.whole_files import check_writable, replacing, write_whole
 from xc40io.cli import options
+from xc40io.cli.written import FILE
 from xc40io.config.extras import need
 from xc40io.results.progress import ProgressBar
 from xc40io.results.trace_text import format_summary, format_summary_json
@@ -38,7 +39,7 @@ def trace() -> None:
 
 @trace.command(short_help="Write a trace as CSV or Parquet.")
 @click.argument("source", metavar=_TRACE)
-@click.argument("target", metavar="TABLE")
+@click.argument("target", type=FILE, metavar="TABLE")
 @click.option(
     "--files",
     metavar="FILES.yaml",
@@ -56,8 +57,7 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
 
     beside = f"{target}.files.yaml"
     check_table_name(target)
-    for path in (target, beside):
-        check_writable(path, "TABLE")
+    check_writable(beside, "TABLE")
     with ProgressBar() as progress:
         progress.say("read")
         opened = open_trace(source, files, progress, recorded)

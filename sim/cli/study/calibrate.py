@@ -12,8 +12,10 @@ import click
 from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
+from xc40io.cli.written import FILE as WRITTEN
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.extras import need
+from xc40io.config.files_in_use import note_edited
 from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
@@ -147,7 +149,9 @@ def calibrate(
 @click.option("--group", metavar="GROUP", help="Only claims of this group.")
 @click.option("--fast", is_flag=True, help="Only the claims of the fast subset.")
 @click.option("--trends", is_flag=True, help="Also claims without a measured number.")
-@click.option("--csv", "table", metavar="FILE", help="Write all numbers to this file as well.")
+@click.option(
+    "--csv", "table", type=WRITTEN, metavar="FILE", help="Write all numbers to this file as well."
+)
 def sensitivity(
     *,
     ids: tuple[str, ...],
@@ -175,8 +179,6 @@ def sensitivity(
             and (trends or bool(ids) or bool(claim.relation and claim.relation.has_values))
         )
 
-    if table is not None:
-        check_writable(table, "--csv")
     claims, parameters = _claims(ids, full=full, wanted=wanted), _parameters(paths, file)
     with _simulator(claims, jobs) as (simulate, say):
         say(f"{len(claims)} claims, {len(parameters)} parameters")
@@ -244,6 +246,7 @@ def _simulator(
 def _check_writable(paths: Iterable[Path]) -> None:
 
     for path in sorted(set(paths)):
+        note_edited(path)
         check_writable(path, "--write")
 
 

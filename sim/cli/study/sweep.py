@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +14,7 @@ from xc40io.cli.job_script import scenario_of_job_script
 from xc40io.cli.options import Whole
 from xc40io.cli.study.named import workload_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario, load_scenario
@@ -22,6 +24,7 @@ from xc40io.studies.sweep.sweep import sweep as run_all
 from xc40io.studies.sweep.sweep_plot import check_plot
 from xc40io.studies.sweep.sweep_tables import check_out, write_sweep
 from xc40io.telling.data import json_text
+from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
@@ -80,7 +83,10 @@ command does only what is missing.
     help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
 )
 @click.option(
-    "--out", metavar="DIR", help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json."
+    "--out",
+    type=FOLDER,
+    metavar="DIR",
+    help="Also write data.nc (xarray), runs.parquet (pandas), sweep.json.",
 )
 @study_options(repeat="Seeds to run each with: --seed and those that follow.", store=True)
 @options.changes
@@ -126,6 +132,8 @@ def swept(
     """
     from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
 
+    with suppress(InputError):  # its files are known then; what is wrong with it, each point says
+        workload_of(scenario.workload)
     study.check()
     if study.plot is not None:
         check_plot(axes, sampled=sample is not None)
@@ -185,7 +193,7 @@ def _scenario(
             "behind a double dash"
         )
     if is_job_script(name):
-        return scenario_of_job_script(context, name, assignments, job)
+        return scenario_of_job_script(context, name, assignments, job, as_it_is=False)
     right = "--over, --set, --seed, --hints or --env"
     refuse_beside(context, name, job, _OF_A_SCENARIO, right)
     scenario = changed(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from xc40io.archive.whole_files import check_writable, make_folder
+from xc40io.archive.whole_files import make_folder
 from xc40io.cli.options import Whole
+from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
@@ -63,12 +64,16 @@ _FAILED = 1
 )
 @click.option(
     "--figures",
+    type=FOLDER,
     metavar="DIR",
     help="Draw all published curves into this folder: minutes; with --fast those whose runs are "
     "there.",
 )
 @click.option(
-    "--html", metavar="FILE", help="Write a page with the report and the figures of its claims."
+    "--html",
+    type=FILE,
+    metavar="FILE",
+    help="Write a page with the report and the figures of its claims.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--jobs", type=Whole(min=1), metavar="N", help="Processes; one a core unless given.")
@@ -100,7 +105,8 @@ def validate(
     if fast and full:
         raise InputError("--fast and --full: right would be one of them, or none")
     _check_score(figures, html, against, as_score=as_score)
-    _check_places(figures, html)
+    if figures is not None:
+        make_folder(figures, "--figures")
     known = load_claims() if file is None else load_claims([Path(file)])
     chosen = select(known, groups=groups, ids=ids, fast=fast)
     earlier = _earlier(against)
@@ -138,14 +144,6 @@ def _check_score(
 def _earlier(against: str | None) -> dict[str, Result]:
     """Return the results to compare with: looked for before a long run."""
     return {} if against is None else earlier_results(against)
-
-
-def _check_places(figures: str | None, html: str | None) -> None:
-    """Raise InputError unless there is a place for the files: asked before a long run."""
-    if html is not None:
-        check_writable(html, "--html")
-    if figures is not None:
-        make_folder(figures, "--figures")
 
 
 def _draw(report: Report, figures: str | None, html: str | None, *, fast: bool, full: bool) -> None:

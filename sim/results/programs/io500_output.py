@@ -23,6 +23,9 @@ _INVALID = " [INVALID]"
 OPTION = "[global] resultdir"
 """What names the folder of the files."""
 
+RESULT_FILES = ("result.txt", "result_summary.txt", "config.ini")
+"""Names of the files in it, as :func:`result_files` writes them."""
+
 
 def format_summary(outcome: Io500Outcome) -> str:
     """Print what IO500 writes to ``result_summary.txt``: a line a phase, and the score."""
@@ -215,12 +218,11 @@ class Io500Output(Output):
 def result_files(outcome: Io500Outcome) -> list[OutputFile]:
     """Return the files of a run, finished or not."""
     folder = Settings(outcome.given, outcome.timestamp).result_folder
-    texts = {
-        "result.txt": format_result(outcome),
-        "result_summary.txt": format_summary(outcome),
-        "config.ini": format_ini(outcome.given),
-    }
-    return [OutputFile(f"{folder}/{name}", OPTION, text) for name, text in texts.items()]
+    texts = (format_result(outcome), format_summary(outcome), format_ini(outcome.given))
+    return [
+        OutputFile(f"{folder}/{name}", OPTION, text)
+        for name, text in zip(RESULT_FILES, texts, strict=True)
+    ]
 
 
 def io500_outcome(result: Result) -> Io500Outcome:

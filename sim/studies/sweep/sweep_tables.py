@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from xc40io.archive.whole_files import make_folder, replacing, write_whole
+from xc40io.archive.whole_files import check_writable, make_folder, replacing, write_whole
 from xc40io.config.extras import need
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import Axis
@@ -179,6 +179,8 @@ def check_out(folder: str | Path) -> None:
     """
     _xarray()
     make_folder(folder, "--out")
+    for name in FILES:
+        check_writable(Path(folder) / name, "--out")
 
 
 def write_sweep(done: Swept, folder: str | Path, document: str) -> list[Path]:
