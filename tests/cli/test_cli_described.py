@@ -128,5 +128,5 @@ def test_what_was_typed_counts_beside_a_script(xc40io, tmp_path, monkeypatch, re
 def test_a_budget_that_buys_nothing_says_what_would(xc40io, budget):
     result = xc40io("plan", "theta-mix", "--budget", budget)
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"xc40io: --budget {float(budget):,.12g}: buys nothing of ")
+    assert result.stderr.startswith(f"xc40io: a budget of {float(budget):,.12g} buys nothing of ")
     assert result.stderr.endswith("right would be 168,000 or more\n")

@@ -105,7 +105,8 @@ def bought(mix: WorkloadMix, costs: Mapping[str, float], budget: float | None) -
         least = min((price for price in prices if price is not None), default=None)
         right = "more" if least is None else f"{least:,.12g} or more"
         raise InputError(
-            f"--budget {budget:,.12g}: buys nothing of {', '.join(priced)}; right would be {right}"
+            f"a budget of {budget:,.12g} buys nothing of {', '.join(priced)}; right would be "
+            f"{right}"
         )
     return tuple(axes)
 
