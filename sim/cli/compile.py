@@ -30,5 +30,5 @@ def compile_core(*, into: str | None) -> None:
     core = compiled_core()
     if into is not None:
         make_folder(into, "--into")
-        core = Path(shutil.copy2(core, into))
+        core = Path(shutil.copyfile(core, Path(into) / core.name))
     click.echo(core)

@@ -7,81 +7,132 @@ Runs in a process of its own, which :mod:`xc40io.compiler.core` starts.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import multiprocessing
 import os
 import pickle
 import platform
+import select
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import llvmlite
 import numba
 
+from xc40io.archive.user_cache import remove
+from xc40io.compiler.code_files import (
+    LINKED,
+    OBJECT,
+    UNLINKED,
+    CodeFolder,
+    RefusedError,
+    keep_code,
+)
 from xc40io.compiler.core import UNWRITABLE, Job
 from xc40io.compiler.functions import Keys, reached_from
-from xc40io.compiler.loading import UNLINKED
 from xc40io.compiler.translate import Translator
 from xc40io.engine.compiled import Entry
 from xc40io.engine.processors import processors
-from xc40io.engine.user_cache import written
 
 _INTERRUPTED = 130  # how a shell reports SIGINT
 
 
 class _Work:
-    """What is to be done, and where the object code of each function is to be."""
+    """What is to be done, and where the object code of each function is."""
 
     def __init__(self, job: Job) -> None:
+        self._job = job
         self._entries: list[Entry[..., Any]] = [
             getattr(importlib.import_module(module), name) for module, name in job.entries
         ]
         signatures = reached_from(self._entries, job.layouts)
         keys = Keys(signatures, _base(job.processor))
-        self.objects = {one: job.objects / f"{keys.key(one)}.o" for one in signatures}
-        missing = [one for one, path in self.objects.items() if not path.exists()]
+        self._keys = {one: keys.key(one) for one in signatures}
+        found = self._whole()
+        missing = [one for one in signatures if one not in found]
         self.missing = sorted(missing, key=lambda one: -len(one.__code__.co_code))  # longest first
         self._translator = Translator(signatures, job.processor)
+
+    def objects(self) -> list[Path]:
+        """Return the files with the object code of all functions, which have been translated.
+
+        Raises
+        ------
+        OSError
+            If one is not what was written.
+        """
+        found = self._whole()
+        if len(found) < len(self._keys):
+            raise OSError(errno.EIO, "what was written is not what is read")
+        for path in found.values():
+            path.touch()  # used today
+        return list(found.values())
+
+    def _whole(self) -> dict[Callable[..., Any], Path]:
+        """Return the files with object code that are as they were written; remove the others."""
+        folder = CodeFolder(self._job.objects)
+        found, refused = {}, []
+        for one, key in self._keys.items():
+            for path in folder.files(key, (OBJECT,)):
+                try:
+                    found[one] = folder.read(path).path
+                except RefusedError as error:
+                    refused.append(str(error))
+                    with suppress(OSError):
+                        remove(path)
+        if refused:
+            others = f", and so are {len(refused) - 1} others" if refused[1:] else ""
+            print(f"xc40io: {refused[0]}{others}: compiled anew", file=sys.stderr)
+        return found
 
     def translate(self, place: int) -> None:
         """Translate one of the missing functions and keep its object code."""
         function = self.missing[place]
         exported = any(entry.function is function for entry in self._entries)
         code = self._translator.translate(function, exported=exported)
-        with written(self.objects[function]) as file:
-            file.write_bytes(code)
+        keep_code(self._job.objects, self._keys[function], OBJECT, code)
 
 
 _work: _Work  # a global, so that workers have it from the process that forks them
 
 
 def main() -> None:
-    """Make the core that standard input describes; an interrupt is told by who waits for it.
+    """Make the core that standard input describes; end, with all workers, when that input ends.
 
     If the system refuses to write, standard output says why, and the status is ``UNWRITABLE``.
     """
     global _work
+    asked = os.dup(sys.stdin.fileno())  # workers close their standard input
     try:
         job: Job = pickle.load(sys.stdin.buffer)
         _work = _Work(job)
-        _translate_all(len(_work.missing))
-        for path in _work.objects.values():
-            path.touch()  # used today
-        _link(_work.objects.values(), job.library)
+        _translate_all(len(_work.missing), asked)
+        _link(_work.objects(), job)
     except OSError as error:
         print(error.strerror or error)
         sys.exit(UNWRITABLE)
-    except KeyboardInterrupt:
+    except EOFError:  # who asked has gone
         sys.exit(_INTERRUPTED)
+    except BrokenProcessPool:
+        if not select.select([asked], [], [], 0)[0]:  # else they ended with who asked
+            print(
+                "xc40io: a process was killed that compiled, perhaps for want of memory",
+                file=sys.stderr,
+            )
+        sys.exit(1)
 
 
 def _base(processor: str) -> str:
@@ -95,24 +146,35 @@ def _base(processor: str) -> str:
     return repr((versions, platform.machine(), processor, own))
 
 
-def _leave_interrupts() -> None:
-    """Leave interrupts to the process that gives the work out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_with(asked: int) -> None:
+    """Have this process end, and those that it has started, when whoever asked for it has gone."""
+    threading.Thread(target=_watch, args=(asked,), daemon=True).start()
+
+
+def _watch(asked: int) -> None:
+    os.read(asked, 1)  # nothing more comes: it waits for the end
+    for worker in multiprocessing.active_children():
+        worker.kill()
+    os._exit(_INTERRUPTED)
 
 
 def _translate(place: int) -> None:
     _work.translate(place)
 
 
-def _translate_all(count: int) -> None:
+def _translate_all(count: int, asked: int) -> None:
     """Translate the missing functions on all processors, and tell how far it is."""
     if not count:
         return
     begun = time.perf_counter()
     workers = min(processors(), count)
-    with multiprocessing.get_context("fork").Pool(workers, _leave_interrupts) as pool:
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(workers, fork, _end_with, (asked,)) as pool:
         _tell(0, count, begun)
-        for done, _ in enumerate(pool.imap_unordered(_translate, range(count)), 1):
+        given = [pool.submit(_translate, place) for place in range(count)]
+        _end_with(asked)  # now that all workers are forked: they have threads of their own
+        for done, one in enumerate(as_completed(given), 1):
+            one.result()
             _tell(done, count, begun)
 
 
@@ -127,15 +189,17 @@ def _tell(done: int, count: int, begun: float) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _link(objects: Iterable[Path], library: Path) -> None:
+def _link(objects: Iterable[Path], job: Job) -> None:
     """Link object code to a shared library; list it, where no C compiler does it."""
+    names = list(map(str, objects))
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     if shutil.which(compiler[0]) is not None:
-        with suppress(_LinkError), written(library) as file:
-            _link_by([*compiler, "-shared", "-o", str(file), *map(str, objects), "-lm"])
+        with suppress(_LinkError), TemporaryDirectory(dir=job.folder) as draft:
+            library = Path(draft) / "core"
+            _link_by([*compiler, "-shared", "-o", str(library), *names, "-lm"])
+            keep_code(job.folder, job.key, LINKED, library.read_bytes())
             return
-    with written(library.with_suffix(UNLINKED)) as file:
-        file.write_text("\n".join(map(str, objects)), encoding="utf-8")
+    keep_code(job.folder, job.key, UNLINKED, "\n".join(names).encode())
 
 
 class _LinkError(Exception):

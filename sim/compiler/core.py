@@ -13,6 +13,7 @@ import hashlib
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,14 +23,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from xc40io.compiler.loading import LINKED, UNLINKED, listed, load
+from xc40io.archive.file_lock import locked
+from xc40io.archive.user_cache import forget_old, remove, user_cache, whose
+from xc40io.compiler.code_files import LINKED, UNLINKED, Code, CodeFolder, RefusedError
+from xc40io.compiler.loading import Addresses, listed, load
 from xc40io.compiler.processor import processor
 from xc40io.compiler.signature import Layouts, layouts_of
 from xc40io.config.errors import FailureError
 from xc40io.config.extras import need
 from xc40io.engine.compiled import Entry, is_compiling
 from xc40io.engine.component import Component
-from xc40io.engine.user_cache import forget_old, is_there, user_cache
 
 SHIPPED = Path(__file__).resolve().parent / "built"
 """Where an installed package has its core."""
@@ -38,25 +41,32 @@ _SIM = Path(__file__).resolve().parents[1]
 _DOOR = b"from xc40io.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from xc40io.compiler.build import main; main()"
 _ROOM = 64 << 20  # bytes that all objects and a core or two take
+_WAIT = "xc40io: another process is compiling the data plane: waiting for it"
 
 UNWRITABLE = 74
 """Exit status of the process that makes a core if it cannot write (``EX_IOERR``)."""
 
-_bound: dict[str, str] = {}  # by symbol of an entry: the key of its core
+_bound: dict[str, tuple[str, Path]] = {}  # by symbol of an entry: key and file of its core
+_useless: set[Path] = set()  # files of cores that are whole, and still cannot be loaded
 
 
 class Job(NamedTuple):
     """A core that is to be made.
 
-    ``entries`` are modules and names; ``library`` is the file to be made, ``objects`` the folder
-    that keeps the machine code of single functions.
+    ``entries`` are modules and names; the core is to be in ``folder``, under ``key``, the machine
+    code of single functions in ``objects`` there.
     """
 
     entries: list[tuple[str, str]]
     layouts: Layouts
     processor: str
-    objects: Path
-    library: Path
+    folder: Path
+    key: str
+
+    @property
+    def objects(self) -> Path:
+        """Where the machine code of single functions is kept."""
+        return self.folder / "objects"
 
 
 class NoCoreError(FailureError):
@@ -93,18 +103,27 @@ def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
         return
     layouts = layouts_of(*roots)
     key = _key(entries, layouts)
-    if all(_bound.get(entry.symbol) == key for entry in entries):
+    if all(_bound.get(entry.symbol, ("",))[0] == key for entry in entries):
         return
     core = _kept(key) or _made(key, entries, layouts)
     symbols = [entry.symbol for entry in entries]
     try:
         addresses = load(core, symbols)
-    except OSError:  # damaged, or of another system
-        _forget(core)
-        addresses = load(_made(key, entries, layouts), symbols)
+    except OSError as error:  # of another system, or what it lists is damaged
+        _forget(core, str(error))
+        core = _made(key, entries, layouts)
+        addresses = _loaded_anew(core, symbols)
     for entry in entries:
         entry.bind(addresses(entry.symbol))
-        _bound[entry.symbol] = key
+        _bound[entry.symbol] = key, core.path
+
+
+def _loaded_anew(core: Code, symbols: Sequence[str]) -> Addresses:
+    """Load a core that has just been made."""
+    try:
+        return load(core, symbols)
+    except OSError as error:
+        raise NoCoreError(f"the data plane was compiled, but cannot be loaded: {error}") from error
 
 
 def core_of(symbol: str) -> Path:
@@ -115,37 +134,53 @@ def core_of(symbol: str) -> Path:
     KeyError
         If it is bound to none.
     """
-    core = _kept(_bound[symbol])
-    if core is None:
-        raise KeyError(symbol)
-    return core
+    return _bound[symbol][1]
 
 
-def _kept(key: str) -> Path | None:
-    """Return the file of a core; None if there is none."""
+def _kept(key: str, *, tell: bool = False) -> Code | None:
+    """Return a core that is kept; None if there is none, or what is there is refused."""
     for folder in (SHIPPED, user_cache("compiled"), *_passing):
-        core = _core_in(folder, key)
-        if core is not None:
-            return core
+        code = _core_in(folder, key, tell=tell)
+        if code is not None:
+            return code
     return None
 
 
-def _core_in(folder: Path, key: str) -> Path | None:
-    """Return the file of a core in a folder; None if there is none."""
-    files = (folder / f"{key}{suffix}" for suffix in (LINKED, UNLINKED))
-    return next((file for file in files if is_there(file)), None)
+def _core_in(folder: Path, key: str, *, tell: bool = False) -> Code | None:
+    """Return the core that a folder has; None if it has none that is what its name says.
+
+    The user is told of one that is refused if ``tell``; it gives place to one that is made.
+    """
+    files = CodeFolder(folder, shared=folder == SHIPPED)
+    for path in files.files(key, (LINKED, UNLINKED)):
+        try:
+            if path not in _useless:
+                return files.read(path)
+        except RefusedError as error:
+            if tell:
+                _forget_file(path, str(error))
+    return None
 
 
-def _forget(core: Path) -> None:
+def _forget_file(path: Path, reason: str) -> None:
+    """Remove a file that is of no use, and tell why the data plane is made anew."""
+    print(f"xc40io: {reason}: the data plane is compiled anew", file=sys.stderr)
+    try:
+        remove(path)
+    except OSError:  # it may be that of an installed package
+        _useless.add(path)
+
+
+def _forget(core: Code, reason: str) -> None:
     """Remove a core that cannot be loaded, with the objects that it lists: one may be damaged."""
-    with suppress(OSError):  # it may be that of an installed package
-        for file in listed(core):
-            file.unlink(missing_ok=True)
-        core.unlink()
+    for file in listed(core):
+        with suppress(OSError):
+            remove(file)
+    _forget_file(core.path, reason)
 
 
-def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Path:
-    """Make a core; return its file.
+def _made(key: str, entries: Sequence[Entry[..., Any]], layouts: Layouts) -> Code:
+    """Make a core, or get it from another process that makes it.
 
     It is kept in the user's cache. Where that cannot be written, or becomes full meanwhile, it is
     in a folder of this process alone: a cache is a convenience, and no reason not to run.
@@ -180,41 +215,97 @@ def _passing_folder(folder: Path, reason: str) -> Path:
     return _passing[0]
 
 
-def _made_in(folder: Path, key: str, named: list[tuple[str, str]], layouts: Layouts) -> Path:
-    """Make a core in a folder; return its file.
+def _made_in(folder: Path, key: str, named: list[tuple[str, str]], layouts: Layouts) -> Code:
+    """Make a core in a folder, unless another process has made it meanwhile.
 
     Raises
     ------
     NoCoreError
         If it could not be made; ``_UnwritableError`` if nothing can be written there.
     """
-    objects = folder / "objects"
+    job = Job(named, layouts, processor(), folder, key)
     try:
-        objects.mkdir(parents=True, exist_ok=True)
+        for place in (folder, job.objects):
+            _make_own(place)
         if not os.access(folder, os.W_OK) or shutil.disk_usage(folder).free < _ROOM:
             raise _UnwritableError(folder, "it is full, or may not be written")
     except OSError as error:
         raise _UnwritableError(folder, error.strerror or str(error)) from error
-    forget_old(folder)
-    forget_old(objects)
-    _make(Job(named, layouts, processor(), objects, folder / f"{key}{LINKED}"))
+    with locked(folder / "lock", _WAIT):
+        made = _kept(key, tell=True)
+        if made is not None:
+            return made
+        forget_old(folder)
+        forget_old(job.objects)
+        _make(job)
     core = _core_in(folder, key)
     if core is None:
         raise NoCoreError(f"the core {key} is gone as soon as it was made")
     return core
 
 
+def _make_own(folder: Path) -> None:
+    """Make a folder into which nobody else writes; what others may have put there goes.
+
+    Raises
+    ------
+    OSError
+        If the system refuses; ``_UnwritableError`` if it is another user's, or stays open to all.
+    """
+    if not folder.is_dir() and not folder.is_symlink():
+        folder.unlink(missing_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = folder.stat()
+    if whose(found) and found.st_uid == os.geteuid():
+        folder.chmod(0o700)
+        for path in folder.iterdir():
+            remove(path)
+        print(f"xc40io: {folder}: {whose(found)}: what was there is removed", file=sys.stderr)
+    reason = whose(folder.stat())
+    if reason:
+        raise _UnwritableError(folder, reason)
+
+
 def _make(job: Job) -> None:
-    """Make a core in a process of its own: the compiler changes Numba for the whole process."""
+    """Make a core in a process of its own: the compiler changes Numba for the whole process.
+
+    It ends when its standard input does, so when this process ends, whatever ends it.
+    """
     need("compile", "compiling the data plane")
     command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
-    done = subprocess.run(command, input=pickle.dumps(job), check=False, stdout=subprocess.PIPE)
-    if done.returncode == UNWRITABLE:
-        raise _UnwritableError(job.library.parent, done.stdout.decode(errors="replace").strip())
-    if done.returncode:
+    status, said = _answer(command, pickle.dumps(job))
+    if status == UNWRITABLE:
+        raise _UnwritableError(job.folder, said.decode(errors="replace").strip())
+    if status:
         raise NoCoreError(
             "the data plane could not be compiled; NUMBA_DISABLE_JIT=1 runs it without, slowly"
         )
+
+
+def _answer(command: list[str], given: bytes) -> tuple[int, bytes]:
+    """Run a program that ends with its input; return its status, and what it printed.
+
+    It is not interrupted itself: it would have to say so, as this process does.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # it inherits that
+    try:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            process.stdin.write(given)
+            process.stdin.flush()
+            process.wait()
+        except BrokenPipeError:  # it has ended, and its status tells
+            pass
+        finally:
+            with suppress(BrokenPipeError):
+                process.stdin.close()
+            process.wait()
+        return process.returncode, process.stdout.read()
 
 
 def _key(entries: Sequence[Entry[..., Any]], layouts: Layouts) -> str:

@@ -3,61 +3,66 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from xc40io.compiler.code_files import UNLINKED, Code, read_code
+
 Addresses: TypeAlias = Callable[[str], int]
 """The address of a symbol."""
-
-LINKED = ".so"
-"""Suffix of a core that is a shared library."""
-
-UNLINKED = ".objects"
-"""Suffix of a core that is only a list of files with object code, one a line."""
 
 _in_memory: list[Any] = []  # the code goes with what linked it
 
 
-def load(core: Path, symbols: Iterable[str]) -> Addresses:
+def load(core: Code, symbols: Iterable[str]) -> Addresses:
     """Load a core, of which some symbols are wanted.
 
     Raises
     ------
     OSError
-        If the file, or one that it lists, is not there or is none.
+        If it is for another system, or a file that it lists is not there or is refused.
     """
-    if core.suffix == UNLINKED:
+    if core.path.suffix == UNLINKED:
         try:
-            return _link_in_memory(listed(core), symbols)
+            return _link_in_memory([read_code(file) for file in listed(core)], symbols)
         except (RuntimeError, ValueError) as error:  # as LLVM and the codec of texts put it
             raise OSError(str(error)) from error
-    library = ctypes.CDLL(str(core))
+    library = _library(core)
     return lambda symbol: ctypes.cast(library[symbol], ctypes.c_void_p).value or 0
 
 
-def listed(core: Path) -> list[Path]:
-    """Return the files with object code that a core lists; none of one that is a library.
+def _library(core: Code) -> ctypes.CDLL:
+    """Load a shared library from the bytes that were checked: a copy that nobody else writes to.
 
-    Raises
-    ------
-    OSError, ValueError
-        If it cannot be read.
+    Where the system has no files in memory, or runs none, it is loaded from the file itself.
     """
-    if core.suffix != UNLINKED:
+    try:
+        handle = os.memfd_create(core.path.name)  # never closed: loaded libraries are known by name
+        with open(handle, "wb", closefd=False) as file:
+            file.write(core.content)
+        return ctypes.CDLL(f"/proc/self/fd/{handle}")
+    except (AttributeError, OSError):
+        return ctypes.CDLL(str(core.path))
+
+
+def listed(core: Code) -> list[Path]:
+    """Return the files with object code that a core lists; none of one that is a library."""
+    if core.path.suffix != UNLINKED:
         return []
-    return [Path(line) for line in core.read_text(encoding="utf-8").splitlines()]
+    return [Path(line) for line in core.content.decode().splitlines()]
 
 
-def _link_in_memory(files: Iterable[Path], symbols: Iterable[str]) -> Addresses:
+def _link_in_memory(objects: Iterable[Code], symbols: Iterable[str]) -> Addresses:
     """Link object code, where there is no C compiler to make a library of it: by LLVM."""
     import llvmlite.binding as llvm  # takes longer than all else that a loaded core needs
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     linker: Any = llvm.JITLibraryBuilder().add_current_process()
-    for file in files:
-        linker = linker.add_object_img(file.read_bytes())
+    for one in objects:
+        linker = linker.add_object_img(one.content)
     for symbol in symbols:
         linker = linker.export_symbol(symbol)
     session = llvm.create_lljit_compiler()

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from xc40io import topology
+from xc40io.archive.user_cache import forget_old, is_there, user_cache, written
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.parts.interconnect import Dragonfly, Torus
-from xc40io.engine.user_cache import forget_old, is_there, user_cache, written
 from xc40io.topology import (
     DragonflyShape,
     Fabric,

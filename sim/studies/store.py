@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from xc40io.archive.user_cache import forget_old, is_there, user_cache, written
 from xc40io.config.files import folder_of, may_open
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario, changed_machine, machine_of
-from xc40io.engine.user_cache import forget_old, is_there, user_cache, written
 from xc40io.studies.record import RunRecord, read_record
 
 _SIM = Path(__file__).resolve().parents[1]

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ import pytest
 from source_trees import copied, source
 
 import xc40io
+from xc40io.archive.user_cache import user_cache
 from xc40io.compiler import core
 from xc40io.compiler.core import NoCoreError, core_of, prepare
 from xc40io.compiler.processor import processor
@@ -27,7 +29,6 @@ from xc40io.engine.compiled import NoCodeError, entry, is_compiling
 from xc40io.engine.component import Component
 from xc40io.engine.pool import NoRowLeftError, Pool, make_pool, take
 from xc40io.engine.types import Integers
-from xc40io.engine.user_cache import user_cache
 from xc40io.machine.loop import run
 from xc40io.run.simulate import compiled_core
 
@@ -107,6 +108,8 @@ def cache(tmp_path: Path) -> Path:
     kept = compiled_core().parent
     objects = tmp_path / "cache/xc40io/compiled/objects"
     objects.mkdir(parents=True)
+    for folder in (objects, objects.parent):
+        folder.chmod(0o700)  # whatever mask of modes the tests are run with
     for path in (kept / "objects").glob("*.o"):
         (objects / path.name).symlink_to(path)  # there may be those of many versions
     return tmp_path / "cache"
@@ -169,8 +172,12 @@ def test_without_a_c_compiler_the_code_is_linked_in_memory(cache: Path, bits: st
 def test_a_damaged_core_is_made_anew(cache: Path, bits: str) -> None:
     core = cache / "xc40io/compiled" / compiled_core().name
     core.write_bytes(b"what a full disk left")
-    assert python(TINY, XDG_CACHE_HOME=str(cache)).answer == bits
-    assert core.stat().st_size > 1000
+    told = python(TINY, XDG_CACHE_HOME=str(cache))
+    assert told.answer == bits
+    assert told.progress == f"xc40io: {core}: it is damaged: the data plane is compiled anew\n"
+    (made,) = cache.glob("xc40io/compiled/*.so")
+    assert made.stat().st_size > 1000
+    assert python(TINY, XDG_CACHE_HOME=str(cache)).progress == ""
 
 
 @compiled
@@ -227,29 +234,75 @@ def test_an_entry_is_not_called_before_it_is_bound() -> None:
         core_of(never_bound.symbol)
 
 
-@compiled
-def test_an_interrupt_is_told_in_one_line_and_what_is_translated_is_kept(tmp_path: Path) -> None:
+def begun_compile(folder: Path) -> subprocess.Popen[str]:
+    """Start to compile all, with an empty cache; return when something has been translated."""
     code = "from xc40io.cli import main; main()"
     made = subprocess.Popen(
         [sys.executable, "-c", code, "compile"],
-        env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)},
+        env=os.environ | {"XDG_CACHE_HOME": str(folder)},
         cwd=ROOT,
         start_new_session=True,
         stderr=subprocess.PIPE,
         text=True,
     )
-    objects = tmp_path / "xc40io/compiled/objects"
     for _ in range(600):
-        if len(list(objects.glob("*.o"))) > 1:
+        if len(list(folder.glob("xc40io/compiled/objects/*.o"))) > 1:
             break
         time.sleep(0.1)
-    os.killpg(made.pid, signal.SIGINT)
+    return made
+
+
+def running(folder: Path) -> list[str]:
+    """Return the processes whose cache is a folder."""
+    mark = f"XDG_CACHE_HOME={folder}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append(process.name)
+    return found
+
+
+@compiled
+@pytest.mark.parametrize("to_all", [True, False])
+def test_an_interrupt_is_told_in_one_line_and_what_is_translated_is_kept(
+    tmp_path: Path, to_all: bool
+) -> None:
+    made = begun_compile(tmp_path)
+    (os.killpg if to_all else os.kill)(made.pid, signal.SIGINT)
     _, told = made.communicate(timeout=60)
     assert made.returncode == 130
-    assert told.splitlines()[-1] == "xc40io: interrupted"
+    told_else = [line for line in told.splitlines() if line and "compiling" not in line]
+    assert told_else == ["xc40io: interrupted"]
+    assert len(list(tmp_path.glob("xc40io/compiled/objects/*.o"))) > 1
+    assert not list(tmp_path.glob("xc40io/compiled/*.so"))
+    assert not running(tmp_path)
+
+
+@compiled
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_who_is_killed_leaves_nobody_compiling(tmp_path: Path, how: signal.Signals) -> None:
+    made = begun_compile(tmp_path)
+    made.send_signal(how)
+    _, told = made.communicate(timeout=60)  # when the last has closed what it writes to
+    assert made.returncode == -how
+    assert all("compiling" in line for line in told.splitlines())
+    patience = time.monotonic() + 20.0
+    while running(tmp_path) and time.monotonic() < patience:
+        time.sleep(0.05)
+    assert not running(tmp_path)
+
+
+@compiled
+def test_a_process_that_compiles_and_is_killed_is_told(tmp_path: Path) -> None:
+    made = begun_compile(tmp_path)
+    youngest = max(map(int, running(tmp_path)))
+    os.kill(youngest, signal.SIGKILL)
+    _, told = made.communicate(timeout=60)
+    assert made.returncode == 1
+    assert "a process was killed that compiled, perhaps for want of memory" in told
     assert "Traceback" not in told
-    assert len(list(objects.glob("*.o"))) > 1
-    assert not list(objects.parent.glob("*.so"))
+    assert not running(tmp_path)
 
 
 @compiled
@@ -312,18 +365,32 @@ def row_taken() -> int:
     return take_one(made, np.zeros(5, np.int64))
 
 
+FULL = """
+import sys
+sys.path[:] = {path!r}
+from xc40io.compiler import build
+keep = build.keep_code
+def keep_some(folder, key, suffix, content):
+    if suffix == ".so" and "own" in str(folder):
+        raise OSError(28, "No space left on device")
+    return keep(folder, key, suffix, content)
+build.keep_code = keep_some
+build.main()
+"""
+"""The objects can be written, the core cannot."""
+
+
 @compiled
 def test_a_cache_that_becomes_full_is_done_without(
-    bin_cache: Path, capfd: pytest.CaptureFixture[str]
+    bin_cache: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    layouts = layouts_of(Bin(spare_things=make_pool(2)))
-    in_the_way = bin_cache / f"{core._key([take_one], layouts)}.so"
-    in_the_way.mkdir(parents=True)  # the object can be written, the core cannot
+    monkeypatch.setattr(core, "_BUILD", FULL)
     assert row_taken() == 5
     assert core_of(take_one.symbol).is_relative_to(core._passing[0])
     said = [line for line in capfd.readouterr().err.splitlines() if "compiling" not in line]
     assert len(said) == 1
-    assert said[0].startswith(f"xc40io: nothing can be kept in {bin_cache} (Is a directory)")
+    why = "(No space left on device)"
+    assert said[0].startswith(f"xc40io: nothing can be kept in {bin_cache} {why}")
 
 
 @compiled

@@ -17,7 +17,7 @@ from attempt import WAIT, Input, Verdict, attempt, limit_memory, write_files
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from surfaces import SURFACES
 
-from xc40io.engine.user_cache import user_cache
+from xc40io.archive.user_cache import user_cache
 
 BAD = ("traceback", "hang", "memory", "unclear", "half a file")
 """Kinds of verdicts that must not be."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from xc40io.archive.user_cache import user_cache
 from xc40io.config.machine import Machine, load_machine
-from xc40io.engine.user_cache import user_cache
 from xc40io.run import fabric as run_fabric
 from xc40io.run.fabric import fabric_of, kept_fabric
 from xc40io.topology import Fabric

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from xc40io.engine.user_cache import forget_old, is_there, written
+from xc40io.archive.user_cache import forget_old, is_there, user_cache, written
+from xc40io.config.errors import InputError
 
 
 def test_only_a_file_is_there(tmp_path: Path) -> None:
@@ -49,3 +50,24 @@ def test_what_fails_leaves_the_former_file(tmp_path: Path) -> None:
         draft.write_text("ne")
         raise full
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("kept", "former")]
+
+
+def test_what_is_there_in_its_place_gives_way(tmp_path: Path) -> None:
+    (tmp_path / "kept" / "inside").mkdir(parents=True)
+    with written(tmp_path / "kept") as draft:
+        draft.write_text("whole")
+    assert (tmp_path / "kept").read_text() == "whole"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("folder", ["cache", "./cache", "~/cache", ".", "x" * 200])
+def test_a_relative_cache_is_refused(monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", folder)
+    with pytest.raises(InputError, match=r"^XDG_CACHE_HOME: .* is relative, .* begins with /$"):
+        user_cache("runs")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", folder.replace("~", "home"))
+    with pytest.raises(InputError, match=r"^HOME: .* is relative"):
+        user_cache("runs")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert user_cache("runs") == Path("/cache/xc40io/runs")
