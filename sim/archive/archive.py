@@ -3,7 +3,9 @@
 ``content.json`` says what the file is, in which version, and holds the plain values of
 :mod:`.plain`. Columns of equal length stand in one table, ``rows-LENGTH.parquet``, named by their
 places: ``waits.0``. Floats lie byte by byte (``BYTE_STREAM_SPLIT``): their upper bytes are much
-alike. Nothing says when the file was written, so that equal contents make equal files.
+alike. Nothing says when the file was written, so that equal contents make equal files. ``seal`` has
+a digest of all the rest, so that a figure that was changed is noticed; files of older versions have
+none.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +25,8 @@ from xc40io.config.extras import need
 from xc40io.config.files import check_is_file
 
 _DOCUMENT = "content.json"
+_SEAL = "seal"
+_PART = 1 << 20  # bytes that are read at a time
 _BEGIN_OF_TIME = (1980, 1, 1, 0, 0, 0)  # the first that a zip can tell
 
 
@@ -59,16 +64,17 @@ def write_archive(path: str | Path, kind: Format, writer: str, content: Any) -> 
 
     packer = Packer()
     packed = packer.pack(content)
-    document = {"format": kind.name, "version": kind.version, "writer": writer, "content": packed}
-    with (
-        replacing(path, kind.option) as draft,
-        zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        text = json.dumps(document, allow_nan=False, separators=(",", ":"))
-        archive.writestr(zipfile.ZipInfo(_DOCUMENT, _BEGIN_OF_TIME), text, zipfile.ZIP_DEFLATED)
-        for length, columns in _by_length(packer.columns).items():
-            member = zipfile.ZipInfo(f"rows-{length}.parquet", _BEGIN_OF_TIME)
-            archive.writestr(member, parquet.written(columns), zipfile.ZIP_STORED)
+    about = {"format": kind.name, "version": kind.version, "writer": writer, "sealed": True}
+    document = {**about, "content": packed}
+    with replacing(path, kind.option) as draft:
+        with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
+            text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+            archive.writestr(zipfile.ZipInfo(_DOCUMENT, _BEGIN_OF_TIME), text, zipfile.ZIP_DEFLATED)
+            for length, columns in _by_length(packer.columns).items():
+                member = zipfile.ZipInfo(f"rows-{length}.parquet", _BEGIN_OF_TIME)
+                archive.writestr(member, parquet.written(columns), zipfile.ZIP_STORED)
+        with zipfile.ZipFile(draft, "a") as archive:
+            archive.writestr(zipfile.ZipInfo(_SEAL, _BEGIN_OF_TIME), _seal_of(archive))
 
 
 def read_archive(path: str | Path, kind: Format) -> Any:
@@ -84,6 +90,7 @@ def read_archive(path: str | Path, kind: Format) -> Any:
     try:
         with zipfile.ZipFile(path) as archive:
             document = _document(path, archive, kind)
+            _check_seal(path, archive, document, kind)
             return _content(path, archive, document, kind)
     except OSError as error:
         raise InputError(f"{path}: it cannot be read: {error.strerror or error}") from error
@@ -107,6 +114,35 @@ def _document(path: str | Path, archive: zipfile.ZipFile, kind: Format) -> dict[
             "be a newer xc40io"
         )
     return dict(document)
+
+
+def _seal_of(archive: zipfile.ZipFile) -> str:
+    """Return a digest of what a file holds beside its seal: names and bytes."""
+    digest = blake2b(digest_size=16)
+    for name in archive.namelist():
+        if name != _SEAL:
+            digest.update(f"{name} {archive.getinfo(name).file_size} ".encode())
+            with archive.open(name) as member:
+                while part := member.read(_PART):
+                    digest.update(part)
+    return digest.hexdigest()
+
+
+def _check_seal(
+    path: str | Path, archive: zipfile.ZipFile, document: Mapping[str, Any], kind: Format
+) -> None:
+    """Raise InputError if a file is not as it was written; older ones have no seal."""
+    if "sealed" not in document and _SEAL not in archive.namelist():
+        return
+    try:
+        fits = archive.read(_SEAL) == _seal_of(archive).encode()
+    except (KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        fits = False
+    if not fits:
+        raise InputError(
+            f"{path}: what it holds was changed after it was written, its seal does not fit; right "
+            f"would be a file as {kind.option} wrote it"
+        )
 
 
 def _content(
