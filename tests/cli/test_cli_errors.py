@@ -222,3 +222,12 @@ def test_every_command_has_help(xc40io):
 
 def test_help_of_a_number_without_limits_shows_none(xc40io):
     assert "None" not in xc40io("ior", "--help").stdout
+
+
+def test_a_relative_cache_is_refused_and_nothing_is_made(xc40io, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    result = xc40io("ior", "--nodes", "1", "--ppn", "1", "--", "-w", "-b", "1m", "-t", "1m")
+    assert result.exit_code == 2
+    assert "XDG_CACHE_HOME: 'cache' is relative" in result.stderr
+    assert list(tmp_path.iterdir()) == []
