@@ -18,6 +18,7 @@ from xc40io.serving.question_limits import Limits
 
 _TOKEN = "XC40IO_WEB_TOKEN"  # in the environment it is in no list of processes
 _NEW = "new"
+_WAITING = 6  # runs of one visitor: two sides of three pages
 
 
 def _limit_options(*, of: str, rpcs: int, ranks: int) -> Callable[[Command], Command]:
@@ -94,6 +95,13 @@ allow. docs/web.md says more.
     help="Pages open at the same time at most.",
 )
 @click.option(
+    "--pages",
+    type=Whole(min=1),
+    default=8,
+    show_default=True,
+    help="Pages open at the same time of one visitor at most.",
+)
+@click.option(
     "--idle",
     type=click.FloatRange(min=1.0),
     default=60.0,
@@ -115,6 +123,7 @@ def web(
     prefix: str,
     origins: tuple[str, ...],
     sessions: int,
+    pages: int,
     idle: float,
     seconds: float,
     rpcs: int,
@@ -133,6 +142,7 @@ def web(
         seconds=seconds,
         rpcs=rpcs,
         ranks=ranks,
+        waiting=_WAITING,
         command="xc40io web",
         smaller="fewer bytes or nodes, or more RPCs handled as one",
     )
@@ -143,6 +153,7 @@ def web(
         origins=origins,
         token=token,
         sessions=sessions,
+        pages=pages,
         idle=60.0 * idle,
         at_once=at_once or processors(),
     )

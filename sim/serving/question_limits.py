@@ -25,6 +25,7 @@ class Limits:
     ranks: int = 65_536  # of each of its runs, all jobs together
     runs: int = 64  # that a sweep, a comparison or a search for settings makes
     letters: int = 65_536  # of a scenario that is sent as text
+    waiting: int = 64  # questions of one visitor that wait for their turn
     command: str = "xc40io mcp"  # whose options say all that, for messages
     smaller: str = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
     """What makes a run smaller that moves too many bytes, or takes too long."""
@@ -43,6 +44,14 @@ class Limits:
             raise InputError(
                 f"scenario: it has {len(text):,} letters; right would be {self.letters:,} at most"
             )
+
+    def cost(self, case: Case) -> float:
+        """Return about how much work a run is, as turns are dealt by it: its RPCs and ranks.
+
+        One that is refused at once is none.
+        """
+        ranks = sum(job.nodes * job.ppn for job in case.jobs())
+        return 0.0 if ranks > self.ranks else ranks + bulk_rpcs(case)
 
     def check_size(self, case: Case) -> None:
         """Raise InputError if a run would have too many ranks, or move too many bytes."""

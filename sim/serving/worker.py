@@ -19,10 +19,14 @@ from typing import Any, NamedTuple
 from xc40io.config.errors import FailureError, InputError
 from xc40io.config.files import seal
 from xc40io.serving.question_limits import Limits
+from xc40io.studies.process_end import Memory
 from xc40io.studies.processes import become_worker
 
 _PAUSE = 0.25
 """Seconds between two words on how far a question has come."""
+
+_PATIENCE = 1.0
+"""Seconds for a process that has closed its pipe to be gone."""
 
 
 class Desk(NamedTuple):
@@ -45,6 +49,10 @@ class Asked(NamedTuple):
     jobs: int  # processes for its runs
 
 
+class Ready(NamedTuple):
+    """The worker has started: it can be asked."""
+
+
 class Progress(NamedTuple):
     """How much is done, and of how much: runs, or the bytes of one run."""
 
@@ -64,26 +72,45 @@ class Refused(NamedTuple):
     reason: str
 
 
-Said = Progress | Answered | Refused
+Said = Ready | Progress | Answered | Refused
 """What a worker says."""
 
 
 class Worker:
     """A process that answers questions.
 
-    Before the first it calls ``warm``, a ``module:function``; ``nice`` says by how much others go
-    before it where processors are few.
+    Before the first it calls ``warm``, a ``module:function``, and then says that it is ready;
+    ``nice`` says by how much others go before it where processors are few.
     """
 
     def __init__(self, warm: str = "", nice: int = 0) -> None:
         context = multiprocessing.get_context("spawn")
         self._ours, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, warm, nice))
+        self._memory = Memory()
+        self._ready = False
         self._process.start()
         theirs.close()
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process is there."""
+        return self._process.is_alive()
+
+    def awake(self) -> bool:
+        """Return whether the process has said that it is ready.
+
+        Raises
+        ------
+        EOFError, OSError
+            If it has ended before.
+        """
+        if not self._ready and self._ours.poll():
+            self._ready = isinstance(self._ours.recv(), Ready)
+        return self._ready
+
     def ask(self, question: Asked) -> None:
-        """Ask a question; :meth:`hear` it until it says something else than progress.
+        """Ask a question, once it is ready; :meth:`hear` it until it says more than progress.
 
         Raises
         ------
@@ -107,6 +134,11 @@ class Worker:
         said: Said = self._ours.recv()
         return said
 
+    def why_ended(self) -> str:
+        """Return what is known of why a process has ended by itself: ``was killed (SIGKILL)``."""
+        self._process.join(_PATIENCE)
+        return self._memory.words_of_end(self._process.exitcode)
+
     def end(self) -> None:
         """End the process at once; those that it has started end when it is gone.
 
@@ -123,6 +155,7 @@ def _serve(theirs: Connection, warm: str, nice: int) -> None:
     seal()
     if warm:
         _named(warm)()
+    theirs.send(Ready())
     while True:
         try:
             asked: Asked = theirs.recv()

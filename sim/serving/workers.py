@@ -3,77 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from xc40io.config.errors import FailureError, InputError
+from xc40io.serving.line import SOMEBODY, Asking, Line, Placed
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Answered, Asked, Progress, Refused, Worker
 
 Report = Callable[[int, int], Awaitable[None]]
 """Told how much is done, and of how much."""
-
-
-Placed = Callable[[int], None]
-"""Told the place in line: 1 is next, 0 has its turn."""
-
-
-class _Ticket(NamedTuple):
-    turn: asyncio.Future[None]
-    placed: Placed
-
-
-class Line:
-    """Gives turns to so many questions at once, to others in the order in which they came."""
-
-    def __init__(self, at_once: int) -> None:
-        self._free = at_once
-        self._tickets: deque[_Ticket] = deque()
-
-    @asynccontextmanager
-    async def turn(self, placed: Placed) -> AsyncIterator[None]:
-        """Wait for a turn, and have it for as long as the context lasts.
-
-        ``placed`` is told the place in line whenever it changes.
-        """
-        await self._wait(placed)
-        placed(0)
-        try:
-            yield
-        finally:
-            self._pass_on()
-
-    async def _wait(self, placed: Placed) -> None:
-        if self._free:
-            self._free -= 1
-            return
-        ticket = _Ticket(asyncio.get_running_loop().create_future(), placed)
-        self._tickets.append(ticket)
-        placed(len(self._tickets))
-        try:
-            await ticket.turn
-        except asyncio.CancelledError:
-            if ticket in self._tickets:
-                self._tickets.remove(ticket)
-                self._tell()
-            else:  # the turn came at the moment at which it was given up
-                self._pass_on()
-            raise
-
-    def _pass_on(self) -> None:
-        """Give the turn to whoever is next."""
-        if not self._tickets:
-            self._free += 1
-            return
-        self._tickets.popleft().turn.set_result(None)
-        self._tell()
-
-    def _tell(self) -> None:
-        for place, ticket in enumerate(self._tickets, start=1):
-            ticket.placed(place)
 
 
 class Workers:
@@ -87,6 +27,8 @@ class Workers:
         Questions that are answered at the same time; others wait in a line.
     jobs
         Processes for the runs of one question.
+    each
+        Questions of one visitor that are answered at the same time; all of them unless given.
     start
         What starts a worker.
     warm
@@ -100,12 +42,13 @@ class Workers:
         at_once: int,
         jobs: int,
         *,
+        each: int | None = None,
         start: Callable[[], Worker] = Worker,
         warm: bool = False,
     ) -> None:
-        self._limits = limits
+        self.limits = limits
         self._jobs = jobs
-        self._line = Line(at_once)
+        self._line = Line(at_once, each, limits.waiting)
         self._start = start
         self._warm = warm
         self._at_once = at_once
@@ -135,8 +78,11 @@ class Workers:
         arguments: dict[str, Any],
         report: Report,
         placed: Placed = lambda _place: None,
+        asking: Asking = SOMEBODY,
     ) -> dict[str, Any]:
         """Return the answer to a question; if it is cancelled, the process that works on it ends.
+
+        Its seconds are counted from when it has its turn, and a process that is ready for it.
 
         Parameters
         ----------
@@ -148,24 +94,27 @@ class Workers:
             Told how far it has come.
         placed
             Told the place in line, if the question has to wait.
+        asking
+            Whose question it is, and how large: turns are dealt by that.
 
         Raises
         ------
         InputError
-            If it cannot be answered, or not within its limits.
+            If it cannot be answered, or not within its limits, or if too many of the visitor wait.
         FailureError
             If the process has ended by itself.
         """
-        question = Asked(work, arguments, self._limits, self._jobs)
-        async with self._line.turn(placed):
-            worker = self._idle.pop() if self._idle else self._start()
-            self._busy.add(worker)
+        question = Asked(work, arguments, self.limits, self._jobs)
+        async with self._line.turn(placed, asking):
+            worker = self._chosen()
             try:
-                async with asyncio.timeout(self._limits.seconds):
+                await _awake(worker)
+                async with asyncio.timeout(self.limits.seconds):
                     said = await _heard(worker, question, report)
             except (TimeoutError, EOFError, OSError) as error:
+                told = self._told(worker, error)
                 self._replace(worker)
-                raise self._told(error) from error
+                raise told from error
             except BaseException:  # cancelled, by the client or at the end
                 self._replace(worker)
                 raise
@@ -174,6 +123,16 @@ class Workers:
         if isinstance(said, Refused):
             raise InputError(said.reason)
         return said.document
+
+    def _chosen(self) -> Worker:
+        """Return a worker, which is busy from then on: one that is ready, if there is one."""
+        for worker in [one for one in self._idle if not one.alive]:
+            self._idle.remove(worker)
+            worker.end()
+        self._idle.sort(key=_is_awake)
+        worker = self._idle.pop() if self._idle else self._start()
+        self._busy.add(worker)
+        return worker
 
     def _replace(self, worker: Worker) -> None:
         """End a worker; where workers are to be warm, start another."""
@@ -184,14 +143,33 @@ class Workers:
         if self._warm:
             self._idle.append(self._start())
 
-    def _told(self, error: Exception) -> Exception:
+    def _told(self, worker: Worker, error: Exception) -> Exception:
         """Return as whoever asked is to be told it why a process has not answered."""
         if isinstance(error, TimeoutError):
-            return self._limits.too_long()
+            return self.limits.too_long()
+        if worker not in self._busy:  # all of them are ended
+            return FailureError(
+                "the process that worked on it has ended with the server; right would be to ask a "
+                "new one"
+            )
         return FailureError(
-            "the process that worked on it has ended, perhaps for want of memory; right would be "
-            "fewer bytes, ranks or runs"
+            f"the process that worked on it {worker.why_ended()}; right would be fewer bytes, "
+            "ranks or runs"
         )
+
+
+def _is_awake(worker: Worker) -> bool:
+    """Return whether a worker is ready for questions; whoever asks it hears that it has ended."""
+    try:
+        return worker.awake()
+    except (EOFError, OSError):
+        return False
+
+
+async def _awake(worker: Worker) -> None:
+    """Wait until a worker is ready for questions."""
+    while not worker.awake():
+        await _readable(worker)
 
 
 async def _heard(worker: Worker, question: Asked, report: Report) -> Answered | Refused:
@@ -200,9 +178,10 @@ async def _heard(worker: Worker, question: Asked, report: Report) -> Answered | 
     while True:
         await _readable(worker)
         said = worker.hear()
-        if not isinstance(said, Progress):
+        if isinstance(said, Answered | Refused):
             return said
-        await report(*said)
+        if isinstance(said, Progress):
+            await report(*said)
 
 
 async def _readable(worker: Worker) -> None:

@@ -15,11 +15,13 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TypeVar
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, TypeVar
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import Job
 from xc40io.config.scenario import Scenario
+from xc40io.studies.process_end import Memory
 from xc40io.workloads.catalogue import workload_of
 
 Item = TypeVar("Item")
@@ -68,8 +70,8 @@ def each(
         for key, item in left.items():
             try:
                 yield from _in_processes(work, {key: item}, 1, size)
-            except BrokenProcessPool:
-                yield key, Failure("its process was killed, perhaps for want of memory")
+            except BrokenProcessPool as error:
+                yield key, Failure(f"its process {error}")
 
 
 def attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
@@ -88,7 +90,7 @@ def _in_processes(
     jobs: int,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
-    """Do the work in other processes; raise BrokenProcessPool if one was killed."""
+    """Do the work in other processes; raise BrokenProcessPool, which says how, if one ended."""
     # The smallest goes first and alone: if the data plane has to be compiled, one process does it.
     # Then the large ones, so that none of them is left to run alone in the end.
     first, *others = sorted(items, key=lambda key: size(items[key]))
@@ -133,16 +135,39 @@ def _interrupts_held() -> Iterator[None]:
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     """Give processes to work in; if the block is left early, they are ended at once."""
     before = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("spawn")
+    context = _Spawning()
+    memory = Memory()
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=become_worker)
     try:
         yield pool
         pool.shutdown()
+    except (BrokenProcessPool, OSError) as error:  # OSError: it broke while one was started
+        pool.shutdown(cancel_futures=True)
+        raise BrokenProcessPool(memory.words_of_end(context.first_to_end())) from error
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for child in set(multiprocessing.active_children()) - before:
             child.terminate()
         raise
+
+
+class _Spawning(SpawnContext):
+    """Starts processes afresh, and knows them when they are gone: their pool tells no status."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._started: list[SpawnProcess] = []
+
+    def Process(self, *words: Any, **named: Any) -> SpawnProcess:  # type: ignore[override] # noqa: N802
+        """Return a process that is to be started."""
+        self._started.append(SpawnProcess(*words, **named))
+        return self._started[-1]
+
+    def first_to_end(self) -> int | None:
+        """Return the status of the one that ended by itself; the pool has ended the others."""
+        statuses = [process.exitcode for process in self._started]
+        by_itself = [one for one in statuses if one not in (None, 0, -signal.SIGTERM)]
+        return by_itself[0] if by_itself else None
 
 
 def become_worker() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import panel as pn
+from bokeh.document import Document
+from panel.io.resources import LOCAL_DIST, patch_model_css
 
 from xc40io.config.errors import InputError
 from xc40io.config.units import GB
@@ -25,10 +27,23 @@ _EVERY, _REST_EVERY = 200, 10_000
 
 
 class _Page(pn.Template):
-    """A template that is not written out for notebooks each time when something is put into it."""
+    """A template that is not written out for notebooks each time when something is put into it.
+
+    Its parts are put together before the document looks for them, once and not at each; and their
+    style sheets are this server's, which Panel sees to only where the page is written.
+    """
 
     def __repr__(self) -> str:
         return type(self).__name__
+
+    def _init_doc(self, doc: Document | None = None, *words: Any, **named: Any) -> Document:
+        document = doc or pn.state.curdoc
+        document.template_variables["dist_url"] = LOCAL_DIST
+        with document.models.freeze():
+            super()._init_doc(document, *words, **named)
+        for root in document.roots:
+            patch_model_css(root, LOCAL_DIST)
+        return document
 
 
 class Explorer:

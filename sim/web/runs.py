@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from copy import copy
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -17,7 +18,8 @@ from xc40io.results.run_page import page_tables
 from xc40io.results.run_text import job_line
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
-from xc40io.serving.question_limits import bulk_rpcs
+from xc40io.serving.line import Asking
+from xc40io.serving.question_limits import Limits, bulk_rpcs
 from xc40io.serving.worker import Desk
 from xc40io.serving.workers import Workers
 from xc40io.studies.case import Case
@@ -93,10 +95,11 @@ class Kind(NamedTuple, Generic[Answer]):
     work: str  # what workers are asked for, by its name
     answer: type[Answer]
     kept: int  # how many: the same setting has the same outcome
+    small: bool  # whether it is little work, whatever the setting
 
 
-SIMULATED = Kind(f"{__name__}:run", Outcome, 128)
-ANIMATED = Kind(f"{__name__}:animate", Animation, 16)
+SIMULATED = Kind(f"{__name__}:run", Outcome, kept=128, small=False)
+ANIMATED = Kind(f"{__name__}:animate", Animation, kept=16, small=True)
 WARM = f"{__name__}:warm"
 """What workers do before the first question."""
 
@@ -133,15 +136,18 @@ class Run(Generic[Answer]):
             if self._task is not None:
                 self._task.cancel()
 
-    def begin(self, workers: Workers, kind: Kind[Answer], known: _Known) -> None:
-        """Have a worker make it; needs a running loop."""
-        work = self._work(workers, kind, known)
+    def begin(self, workers: Workers, kind: Kind[Answer], known: _Known, visitor: str) -> None:
+        """Have a worker make it for a visitor; needs a running loop."""
+        asking = Asking(visitor, 0.0 if kind.small else _cost(self.settings, workers.limits))
+        work = self._work(workers, kind, known, asking)
         self._task = asyncio.get_running_loop().create_task(work)
 
-    async def _work(self, workers: Workers, kind: Kind[Answer], known: _Known) -> None:
+    async def _work(
+        self, workers: Workers, kind: Kind[Answer], known: _Known, asking: Asking
+    ) -> None:
         try:
             asked = self.settings.model_dump()
-            document = await workers.answer(kind.work, asked, self._report, self._placed)
+            document = await workers.answer(kind.work, asked, self._report, self._placed, asking)
         except (InputError, FailureError) as error:
             self.error = str(error)
             return
@@ -156,12 +162,27 @@ class Run(Generic[Answer]):
         self.place = place
 
 
+def _cost(settings: Settings, limits: Limits) -> float:
+    """Return how much work a run is, about; nothing where it is refused at once."""
+    try:
+        return limits.cost(Case(scenario_of(settings)))
+    except (InputError, FailureError):
+        return 0.0
+
+
 class Runs:
-    """Where pages have runs made."""
+    """Where pages have runs made, for one visitor; what is known from others is known to all."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._known: dict[str, _Known] = {}
+        self._visitor = ""
+
+    def of(self, visitor: str) -> Runs:
+        """Return the same for another visitor."""
+        other = copy(self)
+        other._visitor = visitor
+        return other
 
     def start(self, settings: Settings, kind: Kind[Answer]) -> Run[Answer]:
         """Return the run of a setting: ended if it is known already, else waiting for its turn."""
@@ -169,7 +190,7 @@ class Runs:
         run: Run[Answer] = Run(settings)
         run.outcome = known.get(settings)
         if run.outcome is None:
-            run.begin(self._workers, kind, known)
+            run.begin(self._workers, kind, known, self._visitor)
         else:
             known.move_to_end(settings)
         return run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import signal
 import socket
 from collections.abc import Callable, Sequence
@@ -19,12 +20,11 @@ from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Worker
 from xc40io.serving.workers import Workers
 from xc40io.web.explorer import Explorer
-from xc40io.web.gate import Gate, Rooms
+from xc40io.web.front import front_pages
+from xc40io.web.gate import LOOPBACK, Gate
 from xc40io.web.published import Point
+from xc40io.web.rooms import Rooms
 from xc40io.web.runs import WARM, Runs
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-"""Addresses that only this machine reaches."""
 
 _PREFIX = re.compile(r"(/[\w.~-]+)*")
 _NICE = 5  # pages go before runs where processors are few
@@ -44,8 +44,14 @@ class Serving(NamedTuple):
     origins: Sequence[str]  # other hosts whose pages may open a websocket: ``hub.example.org``
     token: str  # that everybody needs; empty: nobody does
     sessions: int  # pages that may be open at the same time
+    pages: int  # those of one visitor among them
     idle: float  # seconds after which a page on which nothing happens is closed
     at_once: int  # runs at the same time; others wait
+
+    @property
+    def shared(self) -> bool:
+        """Whether others than the user of this machine may come."""
+        return bool(self.token or self.origins)
 
 
 def serve(
@@ -61,7 +67,8 @@ def serve(
     check(serving)
     _be_quiet()
     start = partial(Worker, WARM, _NICE)
-    workers = Workers(limits, serving.at_once, 1, start=start, warm=True)
+    each = 1 if serving.shared else None  # run of a visitor at the same time
+    workers = Workers(limits, serving.at_once, 1, each=each, start=start, warm=True)
     server = make_server(serving, workers, points)
     loop = server.io_loop
     with workers:
@@ -94,7 +101,7 @@ def make_server(serving: Serving, workers: Workers, points: Sequence[Point]) -> 
     InputError
         If the system does not let it listen there.
     """
-    rooms = Rooms(serving.sessions)
+    rooms = Rooms(serving.sessions, serving.pages)
     runs = Runs(workers)
 
     def page() -> pn.Template:  # Panel asks for a plain function
@@ -102,14 +109,16 @@ def make_server(serving: Serving, workers: Workers, points: Sequence[Point]) -> 
 
     options: dict[str, Any] = {
         "prefix": serving.prefix,
-        "auth_provider": Gate(serving.token, rooms),
+        "auth_provider": Gate(serving.token, rooms, proxied=bool(serving.origins)),
         "websocket_max_message_size": _MESSAGE,
+        "secret_key": secrets.token_urlsafe(),
+        "sign_sessions": True,  # a session is made for a page that was sent, and for no other
         "unused_session_lifetime_milliseconds": _LEFT,
         "check_unused_sessions_milliseconds": _LOOKED,
     }
     port = serving.port or _free_port(serving.address)
     try:
-        return pn.io.server.get_server(
+        server = pn.io.server.get_server(
             {"/": page},
             port=port,
             address=serving.address,
@@ -129,6 +138,8 @@ def make_server(serving: Serving, workers: Workers, points: Sequence[Point]) -> 
             f"--address {serving.address} --port {port}: {error.strerror or error}; right would be "
             "another --port, as 5007, or 0 for any that is free"
         ) from error
+    front_pages(server)
+    return server
 
 
 def _free_port(address: str) -> int:
@@ -143,9 +154,9 @@ def _page(runs: Runs, points: Sequence[Point], rooms: Rooms, idle: float) -> pn.
     """Return the page of a new session."""
     asked = pn.state.session_args
     query = urlencode([(name, each.decode()) for name, values in asked.items() for each in values])
-    explorer = Explorer(runs, points, query, idle)
-    rooms.take(pn.state.curdoc)
-    return explorer.page()
+    session = pn.state.curdoc.session_context.id
+    visitor = rooms.move_in(session, pn.state.curdoc)
+    return Explorer(runs.of(visitor), points, query, idle).page()
 
 
 def _own_origins(address: str, port: int) -> list[str]:

@@ -10,15 +10,25 @@ from urllib.parse import urlencode, urljoin
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 from tornado.websocket import websocket_connect
+from visitors import Visitor
 
 from xc40io.config.errors import InputError
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.workers import Workers
+from xc40io.web.gate import COOKIE
 from xc40io.web.server import Serving, check, make_server
 
 TOKEN = "not a secret of anybody"
 PLAIN = Serving(
-    address="127.0.0.1", port=0, prefix="", origins=(), token="", sessions=9, idle=60.0, at_once=1
+    address="127.0.0.1",
+    port=0,
+    prefix="",
+    origins=(),
+    token="",
+    sessions=9,
+    pages=9,
+    idle=60.0,
+    at_once=1,
 )
 
 Asked = Callable[..., Awaitable[HTTPResponse]]
@@ -80,13 +90,96 @@ def test_the_token_comes_once_and_leaves_the_address():
 
 
 def test_there_is_room_for_so_many_and_a_page_outside_for_others():
-    async def work(ask: Asked, _port: int) -> None:
-        assert [(await ask("/")).code for _ in range(3)] == [200, 200, 302]
+    async def work(ask: Asked, port: int) -> None:
+        guest = Visitor(f"http://127.0.0.1:{port}")
+        late = (await guest.ask("/")).body.decode()
+        for _ in range(2):
+            await guest.open()
+        assert (await ask("/")).headers["Location"].startswith("./full")
+        with pytest.raises(HTTPClientError, match="403"):  # room was there when it was sent
+            await guest.follow(late)
         full = await ask("/full?nodes=4")
         assert full.code == 503
         assert b"./?nodes=4" in full.body
 
     asking(work, sessions=2)
+
+
+def test_pages_that_nobody_looks_at_take_no_room():
+    async def work(ask: Asked, port: int) -> None:
+        assert {(await ask("/")).code for _ in range(50)} == {200}
+        assert (await ask("/autoload.js?bokeh-autoload-element=1")).code == 404
+        await Visitor(f"http://127.0.0.1:{port}").open("?nodes=4")
+
+    asking(work, sessions=1)
+
+
+def test_who_has_many_pages_open_leaves_room_for_others():
+    async def work(ask: Asked, port: int) -> None:
+        greedy, other = (Visitor(f"http://127.0.0.1:{port}") for _ in range(2))
+        await greedy.sign_in(TOKEN)
+        ticket = greedy.cookie
+        for _ in range(2):
+            await greedy.open()
+        assert (await greedy.ask("/")).headers["Location"].startswith("./many")
+        assert b"one visitor" in (await ask("/many")).body
+        again = await greedy.ask(f"/enter?{urlencode({'token': TOKEN})}")
+        assert "Set-Cookie" not in again.headers  # to sign in again makes nobody of it
+        await other.sign_in(TOKEN)
+        assert other.cookie != ticket
+        await other.open()
+
+    asking(work, token=TOKEN, pages=2)
+
+
+def test_behind_a_proxy_each_address_is_a_visitor():
+    async def work(ask: Asked, port: int) -> None:
+        guest = Visitor(f"http://127.0.0.1:{port}")
+        await guest.open()
+        asked = [{}, {"X-Forwarded-For": "10.0.0.1"}, {"X-Forwarded-For": "10.0.0.1, 127.0.0.1"}]
+        assert [(await ask("/", headers=one)).code for one in asked] == [302, 200, 302]
+
+    asking(work, pages=1, origins=("hub.example.org",))
+
+
+def test_a_cookie_that_is_none_shows_the_door():
+    async def work(ask: Asked, _port: int) -> None:
+        for value in (
+            b"\xe9",
+            b"a.b.c",
+            b"\xff.\xff.\xff",
+            b"a.99999999999999.",
+            b"..",
+            b"9" * 4000,
+        ):
+            headers = {"Cookie": f"{COOKIE}={value.decode('latin-1')}"}
+            for path in ("/", "/ws"):
+                assert (await ask(path, headers=headers)).code in (302, 400, 403)
+
+    asking(work, token=TOKEN)
+
+
+def test_who_left_has_to_sign_in_again():
+    async def work(_ask: Asked, port: int) -> None:
+        guest = Visitor(f"http://127.0.0.1:{port}")
+        await guest.sign_in(TOKEN)
+        assert (await guest.ask("/")).code == 200
+        assert (await guest.ask("/leave")).code == 200
+        assert (await guest.ask("/")).headers["Location"].startswith("./enter")
+
+    asking(work, token=TOKEN)
+
+
+def test_wrong_tokens_are_soon_not_looked_at():
+    async def work(ask: Asked, _port: int) -> None:
+        codes = [(await ask("/enter?token=wrong")).code for _ in range(8)]
+        assert codes[0] == 403
+        assert codes[-1] == 429
+        late = await ask(f"/enter?{urlencode({'token': TOKEN})}")
+        assert late.code == 429
+        assert b"Try again in" in late.body
+
+    asking(work, token=TOKEN)
 
 
 def test_under_a_prefix_everything_is_found_and_nothing_outside_of_it():
