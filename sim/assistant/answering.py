@@ -49,6 +49,13 @@ from xc40io.workloads.catalogue import workload_of
 
 _PLACE = "scenario"
 
+_TINY = {"nodes": 1, "ppn": 1, "ior": "-w -b 1m -t 1m"}
+
+
+def warm() -> None:
+    """Make a tiny run, so that the first that is asked for finds all code loaded."""
+    Case(scenario_of(AboutARun(**_TINY), Limits())).run()
+
 
 def simulate(question: AboutARun, desk: Desk) -> SimulateAnswer:
     """Make a run and tell what came of each kind of phase.
@@ -185,11 +192,12 @@ def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
     InputError
         If there is none, if it is not of its form, or larger than a run may be.
     """
+    limits.check_sent({"scenario": question.scenario, "ior": question.ior})
     if (question.scenario is None) == (question.ior is None):
         raise InputError(
             "scenario and ior: right would be one of them, a scenario or an IOR command line"
         )
-    found = _of_ior(question) if question.ior is not None else _of_scenario(question, limits)
+    found = _of_ior(question) if question.ior is not None else _of_scenario(question)
     with naming("faults"):
         faults = tuple(map(parse_fault, question.faults))
     updates: dict[str, Any] = {
@@ -217,6 +225,17 @@ def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
     return found
 
 
+def cost(question: AboutARun, limits: Limits) -> float:
+    """Return about how much work a run is that a tool is asked about: its RPCs and ranks.
+
+    Raises
+    ------
+    InputError
+        As :func:`scenario_of`.
+    """
+    return limits.cost(Case(scenario_of(question, limits)))
+
+
 def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
     """Raise InputError if a run would be too large, or would write a file."""
     case = Case(scenario)
@@ -240,7 +259,7 @@ def _of_ior(question: AboutARun) -> Scenario:
     return found
 
 
-def _of_scenario(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
+def _of_scenario(question: AboutARun) -> Scenario | JobsScenario:
     """Return a scenario that ships, or that was sent."""
     for name in ASKED:
         if getattr(question, name) is not None:
@@ -252,7 +271,6 @@ def _of_scenario(question: AboutARun, limits: Limits) -> Scenario | JobsScenario
     assert asked is not None
     if isinstance(asked, dict):
         return parse_jobs(asked, _PLACE)
-    limits.check_text(asked)
     known = shipped("scenarios")
     if asked in known:
         return load_jobs(asked)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,13 +25,17 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from xc40io.assistant.tools import ANSWER, TOOLS, Tool
+from xc40io.assistant.messages import Messages
+from xc40io.assistant.questions import Question
+from xc40io.assistant.tools import ANSWER, TOOLS, WARM, Tool, cost_of
 from xc40io.config.errors import FailureError, InputError
-from xc40io.config.files import shipped
+from xc40io.config.files import seal, shipped
 from xc40io.config.jobs import load_jobs
 from xc40io.config.machine import load_machine
 from xc40io.config.model import explain
+from xc40io.serving.line import Asking
 from xc40io.serving.question_limits import Limits
+from xc40io.serving.worker import Worker
 from xc40io.serving.workers import Workers
 
 INSTRUCTIONS = """\
@@ -71,10 +76,12 @@ def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
 
 
 async def _serve(limits: Limits, at_once: int, jobs: int) -> None:
-    with Workers(limits, at_once, jobs) as workers:
+    seal()
+    with Workers(limits, at_once, jobs, start=partial(Worker, WARM)) as workers:
         server = make_server(workers)
         async with stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            heard = Messages(reading, writing)
+            await server.run(heard, writing, server.create_initialization_options())
 
 
 def make_server(workers: Workers) -> Server[Any]:
@@ -135,8 +142,12 @@ class _Calls:
             await context.session.report_progress(done, total, f"{done} of {total} runs")
 
         try:
-            call = {"tool": tool.name, "arguments": _checked(tool, asked.arguments or {})}
-            document = await self._workers.answer(ANSWER, call, report)
+            limits = self._workers.limits
+            question = _checked(tool, asked.arguments or {}, limits)
+            cost = await anyio.to_thread.run_sync(cost_of, tool, question, limits)
+            call = {"tool": tool.name, "arguments": question.model_dump()}
+            asking = Asking(cost=cost)  # there is one client
+            document = await self._workers.answer(ANSWER, call, report, asking=asking)
         except (InputError, FailureError) as error:
             text = types.TextContent(text=str(error))
             return types.CallToolResult(content=[text], is_error=True)
@@ -144,10 +155,11 @@ class _Calls:
         return types.CallToolResult(content=[text], structured_content=document)
 
 
-def _checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any]:
+def _checked(tool: Tool, arguments: dict[str, Any], limits: Limits) -> Question:
     """Return the arguments of a call; raise InputError if they are not those of the tool."""
+    limits.check_sent(arguments)
     try:
-        return tool.question.model_validate(arguments).model_dump()
+        return tool.question.model_validate(arguments)
     except ValidationError as error:
         raise explain(error, tool.name, tool.question) from error
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
 
 from xc40io.config.job_form import ASKED, HELP, JOB
 
@@ -20,7 +21,15 @@ def _read(value: object) -> object:
     return value
 
 
+def _no_truth(value: object) -> object:
+    """Refuse true and false, which Python would count as 1 and 0."""
+    if isinstance(value, bool):
+        raise PydanticCustomError("int_type", "true and false are no numbers")
+    return value
+
+
 _Read = BeforeValidator(_read)
+_Number = BeforeValidator(_no_truth)
 
 
 def _beside_ior(name: str, *examples: str) -> Any:
@@ -34,6 +43,13 @@ class Question(BaseModel):
     """What all arguments have in common: a misspelt one is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_no_truth(cls, value: object, told: ValidationInfo) -> object:
+        """Refuse true and false for all but what is asked for as one of them."""
+        asked = cls.model_fields[told.field_name or ""].annotation
+        return value if asked is bool else _no_truth(value)
 
 
 class AboutARun(Question):
@@ -117,7 +133,7 @@ class TuneQuestion(AboutARun):
         "collective and layout another program; or all. The first group unless given.",
         examples=[["stripe-count", "stripe-size"]],
     )
-    at_most: Annotated[dict[str, int | str], _Read] = Field(
+    at_most: Annotated[dict[str, Annotated[int | str, _Number]], _Read] = Field(
         default_factory=dict,
         description="Limits of what the settings may take: nodes, files, osts (of a file), memory "
         "(of a node for collective buffers).",

@@ -23,6 +23,7 @@ from xc40io.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
+from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
 
 
@@ -35,6 +36,8 @@ class Tool(NamedTuple):
     question: type[Question]  # its arguments
     answer: type[Summarised]  # what it returns
     home: str  # ``module:function`` that answers a question, for a :class:`Desk`
+    runs: Callable[[Any, int], int]
+    """About how many runs a question takes, where there may be so many at most."""
 
     def work(self) -> Callable[[Any, Desk], Summarised]:
         """Return the function that answers a question, with all that it needs imported."""
@@ -42,6 +45,9 @@ class Tool(NamedTuple):
         found: Callable[[Any, Desk], Summarised] = getattr(import_module(module), function)
         return found
 
+
+_CANDIDATES = 20
+"""Runs of an explanation, about: of 10 to 30."""
 
 _LISTED = (
     Tool(
@@ -53,6 +59,7 @@ _LISTED = (
         AboutARun,
         SimulateAnswer,
         "xc40io.assistant.answering:simulate",
+        lambda _question, _most: 1,
     ),
     Tool(
         "explain",
@@ -63,6 +70,7 @@ _LISTED = (
         AboutARun,
         ExplainAnswer,
         "xc40io.assistant.answering:explain",
+        lambda _question, _most: _CANDIDATES,
     ),
     Tool(
         "sweep",
@@ -72,6 +80,7 @@ _LISTED = (
         SweepQuestion,
         SweepAnswer,
         "xc40io.assistant.answering:sweep",
+        lambda question, most: question.repeat * (question.sample or most),
     ),
     Tool(
         "compare",
@@ -82,6 +91,7 @@ _LISTED = (
         CompareQuestion,
         CompareAnswer,
         "xc40io.assistant.answering:compare",
+        lambda question, _most: question.repeat * (1 + len(question.what_ifs)),
     ),
     Tool(
         "tune",
@@ -93,6 +103,7 @@ _LISTED = (
         TuneQuestion,
         TuneAnswer,
         "xc40io.assistant.answering:tune",
+        lambda question, most: question.budget or most,
     ),
     Tool(
         "machine",
@@ -102,14 +113,31 @@ _LISTED = (
         MachineQuestion,
         MachineAnswer,
         "xc40io.assistant.answering:machine",
+        lambda _question, _most: 0,
     ),
 )
 
 TOOLS = {tool.name: tool for tool in _LISTED}
 """All tools by name."""
 
+WARM = "xc40io.assistant.answering:warm"
+"""What workers do before the first question."""
+
 ANSWER = f"{__name__}:answer_call"
 """What workers are asked for, by its name."""
+
+
+def cost_of(tool: Tool, question: Question, limits: Limits) -> float:
+    """Return about how much work a question is, by which turns are dealt.
+
+    Raises
+    ------
+    InputError
+        If it is about a run that cannot be, or is too large.
+    """
+    runs = tool.runs(question, limits.runs)
+    module, _, _ = tool.home.partition(":")
+    return runs and runs * float(import_module(module).cost(question, limits))
 
 
 def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:

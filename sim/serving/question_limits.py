@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xc40io.config.errors import InputError
 
@@ -24,7 +25,9 @@ class Limits:
     rpcs: int = 1_000_000  # bulk RPCs of each of its runs, about
     ranks: int = 65_536  # of each of its runs, all jobs together
     runs: int = 64  # that a sweep, a comparison or a search for settings makes
-    letters: int = 65_536  # of a scenario that is sent as text
+    letters: int = 65_536  # of a scenario that is sent
+    words: int = 16_384  # letters of anything else that is sent
+    deep: int = 32  # how deep what is sent may be nested
     waiting: int = 64  # questions of one visitor that wait for their turn
     command: str = "xc40io mcp"  # whose options say all that, for messages
     smaller: str = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
@@ -38,12 +41,20 @@ class Limits:
                 f"({self.command} --runs): fewer values, or sample"
             )
 
-    def check_text(self, text: str) -> None:
-        """Raise InputError if a scenario that was sent is too long."""
-        if len(text) > self.letters:
-            raise InputError(
-                f"scenario: it has {len(text):,} letters; right would be {self.letters:,} at most"
-            )
+    def check_sent(self, arguments: Mapping[str, Any]) -> None:
+        """Raise InputError if something that was sent is too long, or nested too deep."""
+        for name, value in arguments.items():
+            most = self.letters if name == "scenario" else self.words
+            letters = _letters(value, self.deep)
+            if letters is None:
+                raise InputError(
+                    f"{name}: it is nested deeper than {self.deep}; right would be {self.deep} at "
+                    "most"
+                )
+            if letters > most:
+                raise InputError(
+                    f"{name}: it has {letters:,} letters; right would be {most:,} at most"
+                )
 
     def cost(self, case: Case) -> float:
         """Return about how much work a run is, as turns are dealt by it: its RPCs and ranks.
@@ -75,3 +86,18 @@ class Limits:
             f"the run has {found}; right would be {most} at most ({self.command} --{option}): "
             f"{smaller}"
         )
+
+
+def _letters(value: object, deep: int) -> int | None:
+    """Return how many letters stand in a document, a number counted as one; None: too deep."""
+    letters, level = 0, [value]
+    for _ in range(deep + 1):
+        texts = [one for one in level if isinstance(one, str)]
+        letters += sum(map(len, texts)) + len(level) - len(texts)
+        mappings = [one for one in level if isinstance(one, dict)]
+        lists = [one for one in level if isinstance(one, list)]
+        level = [part for one in mappings for pair in one.items() for part in pair]
+        level += [part for one in lists for part in one]
+        if not level:
+            return letters
+    return None

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import multiprocessing
+import os
+import signal
 import time
+from functools import partial
 from typing import Any
 
 import pytest
 
 from xc40io.config.errors import FailureError, InputError
 from xc40io.serving.question_limits import Limits
-from xc40io.serving.worker import Desk
+from xc40io.serving.worker import Desk, Worker
 from xc40io.serving.workers import Workers
 
-SLEEP, ADD = f"{__name__}:sleep", f"{__name__}:add"
+SLEEP, ADD, END = f"{__name__}:sleep", f"{__name__}:add", f"{__name__}:end"
+LATE = f"{__name__}:late"
 
 
 def sleep(asked: dict[str, Any], desk: Desk) -> dict[str, Any]:
@@ -26,6 +31,18 @@ def sleep(asked: dict[str, Any], desk: Desk) -> dict[str, Any]:
 def add(asked: dict[str, Any], _desk: Desk) -> dict[str, Any]:
     """Return a sum."""
     return {"sum": asked["a"] + asked["b"]}
+
+
+def end(asked: dict[str, Any], _desk: Desk) -> dict[str, Any]:
+    """End the process in some way."""
+    if asked["signal"]:
+        os.kill(os.getpid(), asked["signal"])
+    os._exit(asked["status"])
+
+
+def late() -> None:
+    """Take longer to start than a question may take."""
+    time.sleep(2.0)
 
 
 async def begun(workers: Workers) -> asyncio.Task[Any]:
@@ -74,5 +91,34 @@ def test_what_takes_too_long_is_ended_with_a_sentence():
         said = pytest.raises(InputError, match=r"longer than 1 s \(xc40io web --seconds\)")
         with Workers(limits, 1, 1) as workers, said:
             await workers.answer(SLEEP, {"seconds": 600}, unheard)
+
+    asyncio.run(scenario())
+
+
+def test_the_start_of_a_process_is_not_in_the_time_of_its_question():
+    async def scenario() -> None:
+        with Workers(Limits(seconds=1.5), 1, 1, start=partial(Worker, LATE)) as workers:
+            assert await workers.answer(ADD, {"a": 1, "b": 2}, unheard) == {"sum": 3}
+
+    asyncio.run(scenario())
+
+
+def test_it_is_said_how_a_process_ended_and_the_next_question_has_another():
+    ways = [
+        ({"signal": signal.SIGKILL}, r"was killed \(?.*SIGKILL"),
+        ({"signal": signal.SIGTERM}, r"was ended by a signal \(SIGTERM\)"),
+        ({"signal": 0, "status": 7}, "ended with exit status 7"),
+    ]
+
+    async def scenario() -> None:
+        with Workers(Limits(), 1, 1) as workers:
+            for asked, said in ways:
+                with pytest.raises(FailureError, match=said):
+                    await workers.answer(END, asked, unheard)
+            assert await workers.answer(ADD, {"a": 1, "b": 2}, unheard) == {"sum": 3}
+            for process in multiprocessing.active_children():
+                process.kill()
+                process.join()
+            assert await workers.answer(ADD, {"a": 3, "b": 4}, unheard) == {"sum": 7}
 
     asyncio.run(scenario())
