@@ -45,8 +45,7 @@ class Messages:
             If there is none any more.
         """
         while isinstance(item := await self._reading.receive(), Exception):
-            answer = types.JSONRPCError(jsonrpc="2.0", **_refusal(item))
-            await self._writing.send(SessionMessage(answer))
+            await self._writing.send(SessionMessage(_refusal(item)))
         return item
 
     async def aclose(self) -> None:
@@ -74,8 +73,8 @@ class Messages:
         await self.aclose()
 
 
-def _refusal(error: Exception) -> dict[str, object]:
-    """Return which request an answer is to, and the error that it is."""
+def _refusal(error: Exception) -> types.JSONRPCError:
+    """Return the answer to a line that is no message."""
     wrong = error.errors(include_url=False)[0] if isinstance(error, ValidationError) else None
     sent = wrong["input"] if wrong else None
     code, why = types.INVALID_REQUEST, "it is no request, answer or notification of JSON-RPC 2.0"
@@ -83,9 +82,10 @@ def _refusal(error: Exception) -> dict[str, object]:
         code, why = types.PARSE_ERROR, wrong["msg"][:_SHOWN]
         sent = _outline(str(sent))
     number = sent.get("id") if isinstance(sent, dict) else None
-    known = isinstance(number, str | int) and not isinstance(number, bool)
+    known = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     text = f"the line cannot be read: {why}; right would be one JSON object, nested less deep"
-    return {"id": number if known else None, "error": types.ErrorData(code=code, message=text)}
+    told = types.ErrorData(code=code, message=text)
+    return types.JSONRPCError(jsonrpc="2.0", id=known, error=told)
 
 
 def _outline(line: str) -> object:

@@ -151,7 +151,11 @@ class Line:
             large = self._going[visitor, True]
             if self._going[visitor, False] + large >= self._each:
                 continue
-            may = [one for one in tickets if one.cost <= SMALL or large < self._large]
+            may = [
+                one
+                for one in tickets  # one that is given up leaves by itself, a moment later
+                if not one.turn.done() and (one.cost <= SMALL or large < self._large)
+            ]
             if may:
                 return visitor, min(may, key=lambda one: one.rank)
         return None

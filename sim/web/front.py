@@ -41,14 +41,14 @@ class _Frame:
         self._html = ""
         self._making = asyncio.Lock()
 
-    async def html(self, handler: DocHandler) -> str:
+    async def html(self, handler: _Front) -> str:
         """Return it; the first time a session is made for it, which ends at once."""
         async with self._making:
             if not self._html:
                 self._html = await self._made(handler)
         return self._html
 
-    async def _made(self, handler: DocHandler) -> str:
+    async def _made(self, handler: _Front) -> str:
         app = handler.application
         session = await self._context.create_session_if_needed(
             generate_session_id(app.secret_key, app.sign_sessions),
@@ -69,7 +69,7 @@ class _Frame:
         return html
 
 
-class _Front(DocHandler):  # type: ignore[misc]
+class _Front(DocHandler):
     """Sends the page."""
 
     def initialize(self, *, frame: _Frame, **_: Any) -> None:

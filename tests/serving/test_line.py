@@ -178,6 +178,20 @@ def test_a_small_question_is_not_behind_six_large_ones_of_another_or_of_ones_own
         assert asyncio.run(scenario(visitor, 1, 1))[:2] == ["large 0", "small"]
 
 
+def test_all_that_a_page_asked_for_can_be_given_up_at_once():
+    async def scenario() -> None:
+        played = Played(Line(1))
+        for name in "abc":
+            await played.come(name, "page")
+        for name in "abc":
+            played.tasks[name].cancel()
+        await settled()
+        await played.come("other", "other")
+        assert played.going == ["other"]
+
+    asyncio.run(scenario())
+
+
 def test_small_ones_that_keep_coming_do_not_hold_up_a_large_one_for_ever():
     async def scenario() -> None:
         played = Played(Line(1))
