@@ -49,12 +49,11 @@ from xc40io.workloads.catalogue import workload_of
 
 _PLACE = "scenario"
 
-_TINY = {"nodes": 1, "ppn": 1, "ior": "-w -b 1m -t 1m"}
-
 
 def warm() -> None:
     """Make a tiny run, so that the first that is asked for finds all code loaded."""
-    Case(scenario_of(AboutARun(**_TINY), Limits())).run()
+    tiny = AboutARun(ior="-w -b 1m -t 1m", nodes=1, ppn=1)
+    Case(scenario_of(tiny, Limits())).run()
 
 
 def simulate(question: AboutARun, desk: Desk) -> SimulateAnswer:

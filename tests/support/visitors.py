@@ -12,6 +12,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 _TOKEN = re.compile(r'"token":"([^"]+)"')
 _READY = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
+_PATIENCE = 120.0  # seconds: two cores may be shared by many
 _LOADED = [{"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": _READY}]
 OVER = ("done", "not run: see below")
 """What the bar of a page says when its runs are over."""
@@ -28,7 +29,12 @@ class Visitor:
         """Ask for a page; do not go where it sends to."""
         headers = {"Cookie": self.cookie} if self.cookie else {}
         request = HTTPRequest(
-            f"{self.url}{path}", follow_redirects=False, headers=headers, **options
+            f"{self.url}{path}",
+            follow_redirects=False,
+            headers=headers,
+            connect_timeout=_PATIENCE,
+            request_timeout=_PATIENCE,
+            **options,
         )
         return await AsyncHTTPClient().fetch(request, raise_error=False)
 
@@ -43,7 +49,8 @@ class Visitor:
         headers = {"Cookie": self.cookie} if self.cookie else {}
         (token,) = _TOKEN.findall(page)
         one = await websocket_connect(
-            HTTPRequest(url, headers=headers), subprotocols=["bokeh", token]
+            HTTPRequest(url, headers=headers, request_timeout=_PATIENCE),
+            subprotocols=["bokeh", token],
         )
         await one.read_message()  # three pieces say that the page is made
         return one
