@@ -52,7 +52,7 @@ _PLACE = "scenario"
 
 def warm() -> None:
     """Make a tiny run, so that the first that is asked for finds all code loaded."""
-    tiny = AboutARun(ior="-w -b 1m -t 1m", nodes=1, ppn=1)
+    tiny = AboutARun.model_validate({"ior": "-w -b 1m -t 1m", "nodes": 1, "ppn": 1})
     Case(scenario_of(tiny, Limits())).run()
 
 

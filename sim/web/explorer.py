@@ -38,6 +38,7 @@ class _Page(pn.Template):
 
     def _init_doc(self, doc: Document | None = None, *words: Any, **named: Any) -> Document:
         document = doc or pn.state.curdoc
+        assert document is not None  # a page is of a session
         document.template_variables["dist_url"] = LOCAL_DIST
         with document.models.freeze():
             super()._init_doc(document, *words, **named)

@@ -154,8 +154,10 @@ def _page(runs: Runs, points: Sequence[Point], rooms: Rooms, idle: float) -> pn.
     """Return the page of a new session."""
     asked = pn.state.session_args
     query = urlencode([(name, each.decode()) for name, values in asked.items() for each in values])
-    session = pn.state.curdoc.session_context.id
-    visitor = rooms.move_in(session, pn.state.curdoc)
+    document = pn.state.curdoc
+    assert document is not None
+    assert document.session_context is not None  # it is of a session
+    visitor = rooms.move_in(document.session_context.id, document)
     return Explorer(runs.of(visitor), points, query, idle).page()
 
 

@@ -79,7 +79,7 @@ async def learn(
     drawn = random.Random(number)
     visitor = Visitor(url)
     await visitor.sign_in(TOKEN)
-    await asyncio.sleep(drawn.uniform(0, think))
+    await asyncio.sleep(drawn.uniform(0, min(think, until - time.monotonic())))
     while time.monotonic() < until:
         began = time.monotonic()
         try:
@@ -89,7 +89,8 @@ async def learn(
             refused.append(str(error))
         else:
             waits.append(time.monotonic() - began) if ended == "done" else refused.append(ended)
-        await asyncio.sleep(drawn.uniform(0.5, 1.5) * think)
+        left = until - time.monotonic()
+        await asyncio.sleep(max(0.0, min(left, drawn.uniform(0.5, 1.5) * think)))
 
 
 async def want(url: str) -> None:
