@@ -46,7 +46,6 @@ _UNREADABLE = (
 """What NumPy raises of a file that is damaged, whichever bit it is."""
 
 
-@lru_cache(maxsize=4)
 def fabric_of(machine: Machine) -> Fabric:
     """Return the network of a machine with its nodes plugged in; it is built once and kept."""
     network, nodes = machine.network, machine.nodes
@@ -59,16 +58,21 @@ def fabric_of(machine: Machine) -> Fabric:
         "seed": nodes.placement_seed,
     }
 
-    def build() -> Fabric:
-        try:
-            graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
-            return build_fabric(graph, **plugged)
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"network of {machine.name}: {error}") from error
+    try:
+        return _built(network, tuple(plugged.items()))
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"network of {machine.name}: {error}") from error
 
-    return kept_fabric({"network": network.model_dump(mode="json")} | plugged, build)
+
+@lru_cache(maxsize=4)  # machines of a study differ, their networks seldom
+def _built(network: Dragonfly | Torus, plugged: tuple[tuple[str, int], ...]) -> Fabric:
+    def build() -> Fabric:
+        graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
+        return build_fabric(graph, **dict(plugged))
+
+    return kept_fabric({"network": network.model_dump(mode="json")} | dict(plugged), build)
 
 
 def check_network(machine: Machine) -> None:

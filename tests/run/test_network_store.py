@@ -22,7 +22,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def fresh(machine: Machine) -> Fabric:
     """Return the network of a machine as another process would get it."""
-    fabric_of.cache_clear()
+    run_fabric._built.cache_clear()
     return fabric_of(machine)
 
 
