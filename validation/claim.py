@@ -33,6 +33,7 @@ from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reading
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import Count
 from xc40io.validation.bases import machine_found, scenario_of
@@ -299,14 +300,17 @@ def _read(paths: Sequence[Path]) -> dict[str, Claim]:
     bases = _all_bases(documents)
     claims: dict[str, Claim] = {}
     for path, document in documents.items():
-        for entry in document.get("claims") or []:
-            for claim in _claims(entry, bases, path):
-                if claim.id in claims:
-                    raise InputError(
-                        f"{path}: claim {claim.id} is given twice; a second claim of the same row "
-                        f"is called {claim.id.partition('.')[0]}.SOMETHING"
-                    )
-                claims[claim.id] = claim
+        with reading(path, "claims, as in validation/claims"):
+            found = [
+                claim for one in document.get("claims") or [] for claim in _claims(one, bases, path)
+            ]
+        for claim in found:
+            if claim.id in claims:
+                raise InputError(
+                    f"{path}: claim {claim.id} is given twice; a second claim of the same row "
+                    f"is called {claim.id.partition('.')[0]}.SOMETHING"
+                )
+            claims[claim.id] = claim
     return claims
 
 

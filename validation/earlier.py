@@ -5,9 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from xc40io.config.errors import InputError, shown_path
-from xc40io.config.files_in_use import note_read
-from xc40io.validation.kept import FILE, Result, read_results
+from xc40io.config.errors import InputError, naming
+from xc40io.config.files import text_of
+from xc40io.validation.kept import FILE, REPORT, Result, read_results
 from xc40io.validation.target import FOLDER
 
 _OPTION = "--against"
@@ -35,11 +35,8 @@ def earlier_results(name: str) -> dict[str, Result]:
 
 
 def _text_of(path: Path) -> str:
-    note_read(path, _OPTION)
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(f"{_OPTION}: {shown_path(path)} cannot be read: {error}") from error
+    with naming(_OPTION):
+        return text_of(path, REPORT)
 
 
 def _kept_in_commit(name: str) -> str:

@@ -30,6 +30,7 @@ from xc40io.config.files import find, read_mapping, shipped
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.model import Model, explain
 from xc40io.config.parts.provenance import file_of_value
+from xc40io.config.reading import reads
 
 FILE = Path(__file__).resolve().parent / "parameters.yaml"
 """The free parameters that come with xc40io."""
@@ -152,6 +153,7 @@ def merged(changes: Iterable[Changes]) -> dict[str, dict[str, object]]:
     return both
 
 
+@reads("a table of parameters")
 def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     """Read and check free parameters.
 
@@ -201,6 +203,7 @@ class WholeParameter:
     reason: str
 
 
+@reads("a table of parameters")
 def load_whole_parameters(file: str | Path = FILE) -> list[WholeParameter]:
     """Read the values that were chosen, or fitted, and that no table of elasticities can move.
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from xc40io.archive.whole_files import write_whole
-from xc40io.config.errors import InputError
+from xc40io.config.files import Kind, text_of
+from xc40io.config.reading import reading
 from xc40io.validation.error import error_of
 from xc40io.validation.target import FOLDER
 
@@ -106,16 +107,12 @@ def results_of(report: str | Path) -> dict[str, Result]:
     InputError
         If the file is no such report.
     """
-    try:
-        return results_in(json.loads(Path(report).read_text(encoding="utf-8")))
-    except (OSError, *_UNFIT) as error:
-        raise InputError(
-            f"{report}: {error!r}; right would be what xc40io validate --json prints"
-        ) from error
+    text = text_of(report, REPORT)
+    with reading(report, "what xc40io validate --json prints"):
+        return results_in(json.loads(text))
 
 
-_UNFIT = (ValueError, KeyError, TypeError, AttributeError)
-"""What a document that is something else gives rise to."""
+REPORT = Kind("a report", 1 << 26)
 
 
 def results_in(document: Mapping[str, Any]) -> dict[str, Result]:
@@ -150,14 +147,10 @@ def read_results(text: str, place: str) -> dict[str, Result]:
     InputError
         If it is neither.
     """
-    try:
+    right = f"what xc40io validate --json prints, or a copy of validation/{FILE.name}"
+    with reading(f"{place}: results of claims", right):
         document = json.loads(text)
         return results_in(document) if "claims" in document else _kept_in(document)
-    except _UNFIT as error:
-        raise InputError(
-            f"{place} has no results of claims ({error!r}); right would be what xc40io validate "
-            f"--json prints, or a copy of validation/{FILE.name}"
-        ) from error
 
 
 def keep(results: Mapping[str, Result], order: Iterable[str], file: Path = FILE) -> None:

@@ -16,13 +16,15 @@ import zlib
 from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from xc40io.archive.plain import Column, Packer, Unpacker
 from xc40io.archive.whole_files import replacing
-from xc40io.config.errors import InputError, naming
+from xc40io.config.errors import InputError, naming, shown_path
 from xc40io.config.extras import need
-from xc40io.config.files import check_is_file
+from xc40io.config.files import Kind, check_size, opened
+from xc40io.config.reading import reading
+from xc40io.config.text.json_text import parse_json
 
 _DOCUMENT = "content.json"
 _SEAL = "seal"
@@ -86,25 +88,59 @@ def read_archive(path: str | Path, kind: Format) -> Any:
         If there is no such file, it is of another kind, damaged, or of a version that cannot be
         read here.
     """
-    check_is_file(Path(path))
+    with (
+        reading(path, f"a file as {kind.option} wrote it"),
+        opened(path, _RESULT) as file,
+        _zip(path, file, kind) as archive,
+    ):
+        _check_members(path, archive)
+        document = _document(path, archive, kind)
+        _check_seal(path, archive, document, kind)
+        return _content(path, archive, document, kind)
+
+
+def is_archive(path: str | Path) -> bool:
+    """Tell whether a file is, or was before it was damaged, one that is written here."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            document = _document(path, archive, kind)
-            _check_seal(path, archive, document, kind)
-            return _content(path, archive, document, kind)
-    except OSError as error:
-        raise InputError(f"{path}: it cannot be read: {error.strerror or error}") from error
+        with opened(path, _RESULT) as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except (InputError, OSError):
+        return False
+
+
+_MAGIC = b"PK\x03\x04"  # how a zip with something in it begins
+_RESULT = Kind("a result", 1 << 31)
+_MOST_TEXT = 1 << 28
+"""Bytes of the JSON document: that of a run on a whole machine has some million."""
+
+_MOST_BYTES = 1 << 31
+"""Bytes of all columns together, when they are unpacked."""
+
+
+def _zip(path: str | Path, file: BinaryIO, kind: Format) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:
         raise _stranger(path, kind) from error
+
+
+def _check_members(path: str | Path, archive: zipfile.ZipFile) -> None:
+    """Raise InputError if what is in a file becomes too large: few bytes may stand for many."""
+    for member in archive.infolist():
+        most = _MOST_TEXT if member.filename == _DOCUMENT else _MOST_BYTES
+        check_size(f"{path}: {shown_path(member.filename)}", member.file_size, most)
+    check_size(path, sum(member.file_size for member in archive.infolist()), _MOST_BYTES)
 
 
 def _document(path: str | Path, archive: zipfile.ZipFile, kind: Format) -> dict[str, Any]:
     """Return the JSON of a file, if it is one of ours and not too new."""
     try:
-        document = json.loads(archive.read(_DOCUMENT))
-        found, version = document["format"], int(document["version"])
-    except (KeyError, ValueError, TypeError, zlib.error) as error:
+        document = parse_json(archive.read(_DOCUMENT).decode("utf-8"), f"{path}: {_DOCUMENT}")
+        found, version = document["format"], document["version"]
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error) as error:
         raise _stranger(path, kind) from error
+    if not isinstance(version, int):
+        raise _stranger(path, kind)
     if found != kind.name:
         raise _stranger(path, kind)
     if version > kind.version:
@@ -150,30 +186,19 @@ def _content(
 ) -> Any:
     """Return what a file holds."""
     need("tables", str(path))
-    from pyarrow import ArrowException
-
     from xc40io.archive import parquet
 
-    try:
-        columns: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
+    left = _MOST_BYTES
+    with reading(f"{path}: the file is damaged", f"one as {kind.option} wrote it"):
         for member in archive.namelist():
             if member.endswith(".parquet"):
-                columns |= parquet.read(archive.read(member))
+                place = f"{path}: the file is damaged: {shown_path(member)}"
+                found, size = parquet.read(archive.read(member), place, left)
+                columns |= found
+                left -= size
         with naming(f"{path}: written by xc40io {document.get('writer')}"):
             return Unpacker(columns).unpack(document["content"])
-    except InputError:
-        raise
-    except (
-        ArrowException,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-        zlib.error,
-    ) as error:
-        raise InputError(
-            f"{path}: the file is damaged ({error}); right would be one as {kind.option} wrote it"
-        ) from error
 
 
 def _stranger(path: str | Path, kind: Format) -> InputError:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from xc40io.archive.batches import bounded_batches, schema_of
 from xc40io.archive.plain import Array, Column
 
 
@@ -40,10 +41,15 @@ def _encoding(array: pa.Array) -> str:
     return "DELTA_BINARY_PACKED" if array.type in (pa.int32(), pa.int64()) else "PLAIN"
 
 
-def read(data: bytes) -> dict[str, Column]:
-    """Return the columns of a Parquet file."""
-    table = parquet.read_table(pa.BufferReader(data))
-    return {name: _column(table[name]) for name in table.column_names}
+def read(data: bytes, place: str, most: int) -> tuple[dict[str, Column], int]:
+    """Return the columns of a Parquet file, and their bytes.
+
+    ``place`` is for the messages; InputError if they have more bytes than ``most``.
+    """
+    source = pa.BufferReader(data)
+    schema = schema_of(source, place)
+    table = pa.Table.from_batches(bounded_batches(source, place, most, most), schema)
+    return {name: _column(table[name]) for name in table.column_names}, table.nbytes
 
 
 def _column(column: pa.ChunkedArray) -> Column:

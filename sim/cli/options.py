@@ -17,6 +17,13 @@ _MOST_DIGITS = 18  # fits 64 bits
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
 _COUNTED = (1 << 31) - 1
 
+MOST_PROCESSES = 1024
+MOST_SEEDS = 1000
+"""Repetitions, each of which runs everything once more."""
+
+MOST_RUNS = 100_000
+"""Runs of a study: some weeks of them."""
+
 
 class Whole(click.IntRange):
     """A whole number in the digits 0 to 9, within limits if there are any.

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import click
 
 from xc40io.cli.exports import Command
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_PROCESSES, MOST_RUNS, Whole
 from xc40io.config.extras import need
 from xc40io.engine.processors import processors
 from xc40io.serving.question_limits import Limits
@@ -89,7 +89,7 @@ allow. docs/web.md says more.
 )
 @click.option(
     "--sessions",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     default=40,
     show_default=True,
     help="Pages open at the same time at most.",
@@ -111,7 +111,7 @@ allow. docs/web.md says more.
 @_limit_options(of="a run", rpcs=300_000, ranks=16_384)
 @click.option(
     "--at-once",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_PROCESSES),
     help="Runs that are made at the same time; others wait.  [default: one a processor]",
 )
 @click.option("--show", is_flag=True, help="Also open it in a browser.")
@@ -190,21 +190,21 @@ and is refused or ended where it costs more than the options below allow.
 @_limit_options(of="a call", rpcs=1_000_000, ranks=65_536)
 @click.option(
     "--runs",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     default=64,
     show_default=True,
     help="Runs of a sweep, a comparison or a search at most.",
 )
 @click.option(
     "--at-once",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_PROCESSES),
     default=2,
     show_default=True,
     help="Calls that are worked on at the same time; others wait.",
 )
 @click.option(
     "--jobs",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_PROCESSES),
     help="Processes for the runs of one call.  [default: one a processor]",
 )
 def mcp(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 import click
 
 from xc40io.archive.whole_files import make_folder, replacing, write_whole
-from xc40io.cli.options import Whole, exact_option
+from xc40io.cli.options import MOST_PROCESSES, MOST_SEEDS, Whole, exact_option
 from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.files_in_use import note_written
@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 _PICTURES = ("svg", "png", "pdf")
 
-_JOBS = click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one a processor]")
+_JOBS = click.option(
+    "--jobs", type=Whole(min=1, most=MOST_PROCESSES), help="Processes.  [default: one a processor]"
+)
 _STORE = click.option(
     "--store",
     type=FOLDER,
@@ -244,7 +246,7 @@ def study_options(
     ]
     added.append(_JOBS)
     if repeat:
-        number = Whole(min=1)
+        number = Whole(min=1, most=MOST_SEEDS)
         added.append(
             click.option("--repeat", type=number, default=seeds, show_default=True, help=repeat)
         )

@@ -39,6 +39,7 @@ from xc40io.config.faults import Faults
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, read_machine
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.scenario import (
     AskedPlacement,
     AskedTarget,
@@ -269,6 +270,7 @@ def check_names(jobs: tuple[Job, ...]) -> None:
             )
 
 
+@reads("a scenario, as in configs/scenarios")
 def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
     """Read and check a scenario, of one job or of several.
 

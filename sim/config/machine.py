@@ -35,6 +35,7 @@ from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.provenance import OWN, Provenance, completed, separate
 from xc40io.config.parts.releases import RELEASE, release_of, with_release
 from xc40io.config.parts.storage import Service, Ssd
+from xc40io.config.reading import reads
 from xc40io.config.text.paths import flat, nested
 
 DEFAULT_MACHINE = "theta"
@@ -242,6 +243,7 @@ def load_machine(name_or_path: str | Path) -> Machine:
     return _shipped(path) if path.is_relative_to(CONFIGS) else _of_file(path)
 
 
+@reads("a machine file, as in configs/machines")
 def _of_file(path: Path) -> Machine:
     return _machine(completed(read_mapping(path), str(path), path.parent, path), str(path))
 

@@ -37,6 +37,7 @@ from xc40io.config.job_form import Access, Binding, Policy, TargetKind
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, coarser, load_machine, read_machine
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.striping import AskedStriping, StripeRequest
 from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
 
@@ -283,6 +284,7 @@ class Scenario(Model):
     seed: Seed = 1
 
 
+@reads("a scenario, as in configs/scenarios")
 def load_scenario(name_or_path: str | Path) -> Scenario:
     """Read and check a scenario.
 

@@ -24,6 +24,7 @@ from xc40io.config.errors import InputError, naming
 from xc40io.config.files import check_is_file
 from xc40io.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.scenario import read_scenario_file
 from xc40io.config.units import Count, Seconds
 
@@ -148,6 +149,7 @@ class StreamScenario(JobsScenario):
         return self
 
 
+@reads("a stream of jobs, as in configs/streams")
 def load_stream(name_or_path: str | Path) -> StreamScenario:
     """Read and check a stream of jobs.
 

@@ -35,6 +35,7 @@ from xc40io.config.files import find, read_mapping
 from xc40io.config.jobs import Job, JobsScenario, Name, load_jobs
 from xc40io.config.machine import Machine, load_machine, read_machine
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.scenario import Scenario, Seed, with_hints_found
 
 Weights = Literal["jobs", "bytes", "node-hours"]
@@ -138,6 +139,7 @@ class WorkloadMix(_Frame):
     __str__ = __repr__
 
 
+@reads("a mix, as in configs/mixes")
 def load_mix(name_or_path: str | Path) -> WorkloadMix:
     """Read and check a mix.
 

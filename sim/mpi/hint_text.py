@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
-from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.files import Kind, text_of
 
 _QUOTE = "#"  # encloses a value that has separators of its own: cb_config_list=#*:2#
 _IOR = "IOR_HINT__"
@@ -188,12 +187,5 @@ def _without_prefix(hints: Mapping[str, str]) -> dict[str, str]:
 
 def _lines(path: str, source: str) -> list[str]:
     """Return the lines of a text file."""
-    check_may_open(path, source)
     with naming(source.removesuffix(path).rstrip(" =")):
-        check_is_file(Path(path))
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"{source}: the file cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{source}: the file is not text in UTF-8") from error
+        return text_of(path, Kind("a file of hints", 1 << 20)).splitlines()

@@ -72,7 +72,8 @@ def scenario_hash(scenario: Scenario | JobsScenario) -> str:
     written_out = json.dumps([machine.values(), document], sort_keys=True)
     digest = hashlib.sha256(written_out.encode())
     for path in _named_files(scenario):
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
     return digest.hexdigest()[:32]
 
 

@@ -6,10 +6,10 @@ run writes the number; a later one, which reads, stats or removes, goes by it.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from xc40io.config.errors import InputError
-from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.files import Kind, text_of
+
+_MOST = 4096  # bytes
 
 
 def read_status(path: str, option: str, written_by: str) -> int:
@@ -27,12 +27,10 @@ def read_status(path: str, option: str, written_by: str) -> int:
     InputError
         If the file cannot be read, or says no number.
     """
-    check_may_open(path, option)
     try:
-        text = check_is_file(Path(path)).read_text(encoding="utf-8", errors="replace")
-    except (InputError, OSError) as error:
-        reason = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
-        raise InputError(f"{option}: {reason}; it is written by {written_by}") from None
+        text = text_of(path, Kind(option, _MOST), errors="replace")
+    except InputError as error:
+        raise InputError(f"{option}: {error}; it is written by {written_by}") from None
     words = text.split()
     number = words[0] if len(words) == 1 else ""
     if not number.isascii() or not number.isdigit() or len(number) > 18 or int(number) == 0:

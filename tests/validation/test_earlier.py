@@ -115,12 +115,12 @@ def test_a_report_is_read(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "other.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"has no results of claims .* validation/kept\.json"):
+    with pytest.raises(InputError, match=r"results of claims: .* validation/kept\.json"):
         earlier_results(str(file))
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "other.json"
     file.write_bytes(b"\xff\xfe" + json.dumps({}).encode())
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="not text in UTF-8"):
         earlier_results(str(file))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_SEEDS, Whole
 from xc40io.config.errors import InputError
 from xc40io.results.job_table_answer import TableOfJobs, job_table_answer
 from xc40io.telling.data import document_of, json_text
@@ -41,7 +41,7 @@ def jobs() -> None:
 @click.option(
     "--kinds",
     "most",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_SEEDS),
     metavar="N",
     help="Kinds of jobs to tell of, those that move most bytes.  [default: 6]",
 )

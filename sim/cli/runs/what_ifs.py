@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from xc40io.cli.face import typed_command
-from xc40io.cli.options import Keep, View, Whole
+from xc40io.cli.options import MOST_PROCESSES, MOST_SEEDS, Keep, View, Whole
 from xc40io.cli.study_options import Findings, Study, findings_of
 from xc40io.config.errors import InputError
 
@@ -47,13 +47,13 @@ _OPTIONS = (
     what_if_option,
     click.option(
         "--repeat",
-        type=Whole(min=1),
+        type=Whole(min=1, most=MOST_SEEDS),
         help="Of a comparison: seeds to run everything with; two or more give intervals.  "
         "[default: 1]",
     ),
     click.option(
         "--jobs",
-        type=Whole(min=1),
+        type=Whole(min=1, most=MOST_PROCESSES),
         help="Of a comparison: processes to run in.  [default: one a processor]",
     ),
 )

@@ -11,7 +11,7 @@ import click
 
 from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.exports import Command
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_PROCESSES, MOST_RUNS, MOST_SEEDS, Whole
 from xc40io.cli.written import FILE as WRITTEN
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.extras import need
@@ -68,7 +68,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
         ),
         click.option(
             "--seeds",
-            type=Whole(min=1),
+            type=Whole(min=1, most=MOST_SEEDS),
             default=seeds,
             show_default=True,
             help="Seeds that each number is averaged over.",
@@ -81,7 +81,11 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             help="By how much a parameter is moved to each side to see what that does.",
         ),
         click.option("--full", is_flag=True, help="Also claims that take long."),
-        click.option("--jobs", type=Whole(min=1), help="Processes.  [default: one for each core]"),
+        click.option(
+            "--jobs",
+            type=Whole(min=1, most=MOST_PROCESSES),
+            help="Processes.  [default: one for each core]",
+        ),
     )
 
     def decorate(command: Command) -> Command:
@@ -96,7 +100,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
 @_shared(seeds=3, step="7%")
 @click.option(
     "--budget",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     default=2000,
     show_default=True,
     help="Most runs; those that are remembered count too.",

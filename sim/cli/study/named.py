@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import is_zipfile
 
 import click
 
+from xc40io.archive.archive import is_archive
 from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
 from xc40io.cli.job_script import scenario_of_job_script
 from xc40io.cli.kernel_options import kernel_of_words
 from xc40io.cli.options import TABLES
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
+from xc40io.config.files import shipped
 from xc40io.config.jobs import load_jobs
 from xc40io.workloads.job_script.files import is_job_script
 
@@ -49,8 +51,18 @@ def workload_of_words(words: tuple[str, ...]) -> Workload | None:
 
 
 def is_kept(name: str) -> bool:
-    """Tell whether a name is the path of a result that ``--save`` has kept."""
-    return Path(name).is_file() and is_zipfile(name)
+    """Tell whether a name is the path of a result that ``--save`` has kept.
+
+    A file that is nothing else is one that is damaged.
+    """
+    if is_archive(name):
+        return True
+    others = (".yaml", ".yml", _LOG, *TABLES)
+    if name.lower().endswith(others) or name in shipped("scenarios") or is_job_script(name):
+        return False
+    with suppress(OSError):  # a name may be too long for one
+        return Path(name).is_file() or name.lower().endswith(".xc40io")
+    return False
 
 
 def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> None:
@@ -63,7 +75,10 @@ def refuse_facts(recorded: tuple[str, ...], subject: str = "a command line") -> 
 
 def is_log(name: str) -> bool:
     """Tell whether a name is that of a Darshan log."""
-    return name.lower().endswith(".darshan")
+    return name.lower().endswith(_LOG)
+
+
+_LOG = ".darshan"
 
 
 def scenario_of_words(

@@ -9,7 +9,7 @@ import click
 
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_RUNS, MOST_SEEDS, Whole
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import JOB
@@ -117,12 +117,12 @@ class _Studies(NamedTuple):
 )
 @click.option(
     "--runs",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     help="With --sensitivity: the most runs for Morris' method.  [default: 600]",
 )
 @click.option(
     "--sobol",
-    type=Whole(min=0),
+    type=Whole(min=0, most=MOST_RUNS),
     metavar="N",
     help="With --sensitivity: N samples, a power of 2, for Sobol's indices of the few that matter.",
 )
@@ -149,7 +149,7 @@ class _Studies(NamedTuple):
 )
 @click.option(
     "--kinds",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_SEEDS),
     metavar="N",
     help="With --jobs-from: kinds of jobs, those that move most bytes.  [default: 6]",
 )

@@ -11,10 +11,10 @@ import click
 from xc40io.archive.part_file import PartFile
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_SEEDS, Whole
 from xc40io.cli.study_options import Findings, Study, findings_of, say, study_options
 from xc40io.config.errors import InputError, shown_path
-from xc40io.config.files import check_is_file, shipped
+from xc40io.config.files import DESCRIPTION, shipped, text_of
 from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
@@ -59,7 +59,7 @@ prints. What is not known is drawn (docs/streams.md); several --draws tell how m
 @click.option("--habits", metavar="NAME|FILE", help="What to draw from where the table is silent.")
 @click.option(
     "--draws",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_SEEDS),
     default=1,
     show_default=True,
     metavar="N",
@@ -194,7 +194,7 @@ def _is_table(subject: str) -> bool:
         return False
     if not subject.endswith((".yaml", ".yml")):
         return True
-    document = parse_yaml(check_is_file(Path(subject)).read_text(encoding="utf-8"), subject)
+    document = parse_yaml(text_of(subject, DESCRIPTION), subject)
     return not (isinstance(document, dict) and {"queue", "machine"} & document.keys())
 
 

@@ -11,7 +11,7 @@ from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.job_options import changed, describe, described, refuse_beside, typed_options
 from xc40io.cli.job_script import scenario_of_job_script
-from xc40io.cli.options import Whole
+from xc40io.cli.options import MOST_RUNS, Whole
 from xc40io.cli.study.named import workload_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.cli.written import FOLDER
@@ -73,7 +73,7 @@ command does only what is missing.
 )
 @click.option(
     "--sample",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     metavar="N",
     help="N points of a Latin hypercube, drawn by the seed, in place of all combinations.",
 )

@@ -39,14 +39,23 @@ class _Reader(_Loader):  # type: ignore[misc, valid-type]
                 problem_mark=node.start_mark,
             )
         try:
-            return super().construct_object(node, deep)
+            found = super().construct_object(node, deep)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             kind = node.tag.rpartition(":")[2]
             problem = f"{shown(node.value)} is not a value of the type {kind!r}"
             raise yaml.constructor.ConstructorError(
                 problem=problem, problem_mark=node.start_mark
             ) from error
+        if isinstance(found, int) and abs(found) > _LARGEST:
+            raise yaml.constructor.ConstructorError(
+                problem=f"{shown(node.value)} is a number that is larger than any that is of use",
+                problem_mark=node.start_mark,
+            )
+        return found
 
+
+_LARGEST = 10**30
+"""Of whole numbers: no field takes such a one, and Python itself does not print the longest."""
 
 _ODD = re.compile(r"[-+]?(?:0[0-9]+|[0-9][0-9_.:]*[_:][0-9_.:]*)")
 """Numbers that YAML 1.1 alone reads as such: to the base 60, to the base 8, with ``_`` between."""
@@ -91,6 +100,8 @@ def _parse_once(text: str, place: str) -> Any:
 
 
 def _parse(text: str, place: str) -> Any:
+    if sum(map(text.count, _BETWEEN)) > 2 * _MOST:  # before much is made of it
+        raise _too_much(place)
     try:
         loader = _Reader(text)
         try:
@@ -107,6 +118,10 @@ def _parse(text: str, place: str) -> Any:
         raise InputError(f"{place}: is not valid YAML: {reason}") from error
     except RecursionError as error:
         raise _too_deep(place) from error
+
+
+_BETWEEN = (",", ":", "\n", "- ")
+"""What stands between values: a text of many values has many of them."""
 
 
 def parse_value(text: str, place: str) -> Any:
@@ -153,10 +168,7 @@ class _Checked:
             parts = node.value
         size = 1 + sum(self.size(part, depth + 1) for part in parts)
         if size > _MOST:
-            raise InputError(
-                f"{self._place} line {node.start_mark.line + 1}: stands for more than {_MOST:,} "
-                "values, with every alias written out; right would be as many as one can read"
-            )
+            raise _too_much(f"{self._place} line {node.start_mark.line + 1}")
         self._sizes[id(node)] = size
         return size
 
@@ -175,4 +187,11 @@ def _too_deep(place: str) -> InputError:
     return InputError(
         f"{place}: nests more than {_DEEPEST} levels deep; right would be a few, as in "
         "the files of configs/"
+    )
+
+
+def _too_much(place: str) -> InputError:
+    return InputError(
+        f"{place}: stands for more than {_MOST:,} values, with every alias written out; right "
+        "would be as many as one can read"
     )

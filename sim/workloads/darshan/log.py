@@ -20,8 +20,9 @@ import numpy.typing as npt
 
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
-from xc40io.config.files import check_is_file
+from xc40io.config.files import Kind, opened
 from xc40io.config.kept import kept
+from xc40io.config.reading import reading
 from xc40io.engine.types import Integers
 from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.module_counters import Counters, Numbers
@@ -125,12 +126,8 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     path = Path(path)
     missing = _check_header(path)
     arrays = _run_reader(path, time_limit)
-    try:
+    with reading(f"{path}: this Darshan log is damaged, its records contradict each other", _WHOLE):
         log = _assemble(path, arrays, missing)
-    except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise _damaged(path, "its records contradict each other") from error
     if len(log.posix) + len(log.mpiio) == 0:
         other = ", ".join(f"{of.bytes / 1e9:,.4g} GB through {of.module}" for of in log.unreplayed)
         raise InputError(
@@ -144,9 +141,12 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
 
 def _damaged(path: Path, why: str) -> InputError:
     return InputError(
-        f"{path}: this Darshan log is damaged ({' '.join(why.split())}); right would be a complete "
-        "log, as Darshan wrote it when the job ended"
+        f"{path}: this Darshan log is damaged ({' '.join(why.split())}); right would be {_WHOLE}"
     )
+
+
+_WHOLE = "a complete log, as Darshan wrote it when the job ended"
+_KIND = Kind("a Darshan log", 1 << 31)
 
 
 def _check_header(path: Path) -> int:
@@ -154,14 +154,8 @@ def _check_header(path: Path) -> int:
 
     The header tells where the regions of the log are: pairs of offset and length.
     """
-    check_is_file(path)
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(_HEADER)
-    except OSError as error:
-        raise InputError(
-            f"{path}: {error.strerror or error}; right would be the path of a Darshan log"
-        ) from error
+    with reading(path, "a Darshan log"), opened(path, _KIND) as stream:
+        head = stream.read(_HEADER)
     version = head[:8].split(b"\0")[0]
     magic = (int.from_bytes(head[8:16], "little"), int.from_bytes(head[8:16], "big"))
     if len(head) < 16 or MAGIC not in magic:
@@ -195,12 +189,12 @@ def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
         raise _damaged(path, f"reading it did not end within {limit:g} s") from error
     if done.returncode:
         raise _damaged(path, _reason(done))
-    try:
-        with np.load(io.BytesIO(done.stdout), allow_pickle=False) as packed:
-            arrays: dict[str, Any] = dict(packed)
+    with (
+        reading(f"{path}: this Darshan log is damaged, what was read is no table", _WHOLE),
+        np.load(io.BytesIO(done.stdout), allow_pickle=False) as packed,
+    ):
+        arrays: dict[str, Any] = dict(packed)
         arrays["head"] = json.loads(bytes(arrays["head"]))
-    except (ValueError, OSError, EOFError, KeyError) as error:
-        raise _damaged(path, "what was read of it is not a table") from error
     return arrays
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeAlias
 
 from pydantic import ValidationError
 
 from xc40io.config.errors import InputError
-from xc40io.config.files import check_may_open
+from xc40io.config.files import Kind, text_of
 from xc40io.config.model import explain
+from xc40io.config.reading import reading
 from xc40io.config.striping import StripeRequest
+from xc40io.config.text.json_text import parse_json
 from xc40io.workloads.h5bench.benchmarks import (
     PATTERNS,
     Pattern,
@@ -70,14 +70,15 @@ def read_configuration(path: str) -> Configuration:
         If the file cannot be read, is no JSON, or asks for what there is not or is not simulated;
         the message names file, field and value.
     """
-    check_may_open(path, "h5bench")
-    try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        reason = str(error) or "it is nested too deeply"
-        raise InputError(f"{path}: is not JSON as h5bench reads it: {reason}") from None
+    document = parse_json(text_of(path, _KIND), path)
+    with reading(path, "a configuration of h5bench"):
+        return _configuration(document, path)
+
+
+_KIND = Kind("h5bench", 1 << 20, piped=True)
+
+
+def _configuration(document: object, path: str) -> Configuration:
     section = Section(path, document, _ROWS)
     for name in _NEEDED:
         if name not in section.values:

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from xc40io.config.errors import InputError, nearest, shown
-from xc40io.config.files import check_may_open
+from xc40io.config.files import Kind, text_of
+from xc40io.config.reading import reading
 from xc40io.workloads.option_table import NO_GPU, Option, Reader, by_name, row
 
 Given = Mapping[str, Mapping[str, str]]
@@ -21,8 +22,8 @@ Given = Mapping[str, Mapping[str, str]]
 _SECTION = re.compile(r"\s*\[\s*([0-9a-zA-Z_-]+)\s*\]\s*(?:\s[#;].*)?")
 _VALUE = re.compile(r"\s*([0-9a-zA-Z_.-]+)\s*=([^#;]*)([#;].*)?")
 _NOTHING = re.compile(r"\s*(?:[#;].*)?")
-_LARGEST = 1 << 16
-"""Letters of a file: IO500's own, with all its remarks, has some 5,000."""
+_KIND = Kind("io500", 1 << 16, piped=True)
+"""IO500's own file, with all its remarks, has some 5,000 bytes."""
 
 _MOST = (1 << 31) - 1
 """What IO500 keeps whole numbers in ends here."""
@@ -164,19 +165,14 @@ def read_ini(path: str | Path) -> dict[str, dict[str, str]]:
     InputError
         If it cannot be read, or says what IO500 would not understand.
     """
-    check_may_open(str(path), "io500")
-    try:
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            text = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as error:
-        reason = (error.strerror or "") if isinstance(error, OSError) else str(error)
+    text = text_of(path, _KIND, errors="replace")
+    if not text.strip():
         raise InputError(
-            f"{path}: cannot be read: {reason}; right would be a file of IO500, with sections as "
-            "in [ior-easy]"
-        ) from None
-    if len(text) > _LARGEST:
-        raise InputError(f"{path}: is larger than {_LARGEST:,} letters, which no file of IO500 is")
-    return parse_ini(text, str(path))
+            f"{path}: is empty; right would be a file of IO500, with sections as in [ior-easy], or "
+            "no file for its defaults"
+        )
+    with reading(path, "a file of IO500, with sections as in [ior-easy]"):
+        return parse_ini(text, str(path))
 
 
 def parse_ini(content: str, place: str) -> dict[str, dict[str, str]]:

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xc40io.config.errors import InputError, naming
-from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.files import Kind, text_of
 from xc40io.config.kept import kept
 from xc40io.workloads.ior.checks import checked
 from xc40io.workloads.ior.parameters import OPTIONS, Access, IorTest
@@ -188,15 +188,13 @@ def parse_script(path: str | Path, base: IorTest) -> tuple[IorTest, ...]:
     return tuple(tests)
 
 
+_KIND = Kind("a script", 1 << 20)
+
+
 def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
-    check_may_open(path, "-f")
-    try:
-        with naming("-f"):
-            check_is_file(Path(path))
-        lines = Path(path).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError as error:
-        raise InputError(f"-f: cannot read the script {str(path)!r}: {error.strerror}") from None
+    with naming("-f"):
+        lines = text_of(path, _KIND, errors="replace").splitlines()
     bare = [line.partition("#")[0].strip() for line in lines]
     words = [line.lower().split() for line in bare]
     if ["ior", "start"] not in words:

@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from xc40io.config.reading import Cursor
+from xc40io.config.units import MOST_COUNT
+
 _RECORD = re.compile(r"(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);([A-Z]+);([^;]*);(.*)")
 _FIELD = re.compile(r"([\w.]+)=((?:\"[^\"]*\")|\S*)")
 _CHUNK = re.compile(r"(\d+)(?=$|[:+])")
@@ -16,40 +19,41 @@ def is_accounting_log(text: str) -> bool:
     return _RECORD.match(text.lstrip()) is not None
 
 
-def accounting_rows(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def accounting_rows(text: str, at: Cursor) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the fields of the ``E`` records, with the numbers of their lines.
 
     A job that was run again has several: the last counts. Without ``resources_used.nodect`` its
     nodes are those asked for, and its ranks ``mpiprocs`` of all chunks of ``select``.
+    ``at`` is told where the reader is.
     """
     last: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         found = _RECORD.fullmatch(line.strip())
         if found is None or found[2] != "E":
             continue
+        at.row(number)
         fields = {name: value.strip('"') for name, value in _FIELD.findall(found[4])}
-        last[found[3]] = number, {"jobid": found[3], **_asked(fields), **fields, **_ran(fields)}
+        told = {**_asked(fields, at), **fields, **_ran(fields, at)}
+        last[found[3]] = number, {"jobid": found[3], **told}
     yield from last.values()
 
 
-def _ran(fields: dict[str, str]) -> dict[str, Any]:
+def _ran(fields: dict[str, str], at: Cursor) -> dict[str, Any]:
     """Return how long a job ran, where it has no walltime: from its start to its end."""
-    if "resources_used.walltime" in fields:
+    if "resources_used.walltime" in fields or not {"start", "end"} <= fields.keys():
         return {}
-    try:
-        return {"runtime": float(fields["end"]) - float(fields["start"])}
-    except (KeyError, ValueError):
-        return {}
+    return {"runtime": at.number("end", fields["end"]) - at.number("start", fields["start"])}
 
 
-def _asked(fields: dict[str, str]) -> dict[str, Any]:
+def _asked(fields: dict[str, str], at: Cursor) -> dict[str, Any]:
     """Return nodes and ranks of ``Resource_List.select``: ``2:ncpus=64:mpiprocs=32+1:ncpus=8``."""
     nodes = ranks = 0
     for chunk in fields.get("Resource_List.select", "").split("+"):
         count = _CHUNK.match(chunk)
         each = re.search(r"mpiprocs=(\d+)", chunk)
         if count is not None:
-            nodes += int(count[1])
-            ranks += int(count[1]) * int(each[1]) if each else 0
+            chunks = at.count("Resource_List.select", count[1], MOST_COUNT)
+            nodes += chunks
+            ranks += chunks * at.count("mpiprocs", each[1], MOST_COUNT) if each else 0
     found = {"Resource_List.nodect": nodes, "Resource_List.mpiprocs": ranks}
     return {name: value for name, value in found.items() if value}

@@ -7,7 +7,7 @@ import math
 import re
 from typing import NamedTuple
 
-from xc40io.config.errors import InputError
+from xc40io.config.reading import Cursor
 
 _LARGE = 1e8
 """Seconds: what is larger counts from 1970."""
@@ -53,16 +53,16 @@ def _since_1970(date: datetime.datetime) -> float:
     return date.timestamp()
 
 
-def clock_time(value: object) -> object:
+def clock_time(value: object, field: str, at: Cursor) -> object:
     """Return seconds for ``[D-]HH:MM:SS`` as batch systems print it; anything else as it is."""
     found = _CLOCK.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
         return value
-    days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    days, hours, minutes, seconds = (at.count(field, part or "0") for part in found.groups())
     return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
 
 
-def whole(value: object, place: str) -> object:
+def whole(value: object, field: str, at: Cursor) -> object:
     """Return a whole number for a text or a float that is one; anything else as it is.
 
     Raises
@@ -76,6 +76,4 @@ def whole(value: object, place: str) -> object:
         number = float(str(value).replace(",", ""))
     except ValueError:
         return value
-    if not number.is_integer():
-        raise InputError(f"{place} = {value}; right would be a whole number")
-    return int(number)
+    return at.count(field, number)

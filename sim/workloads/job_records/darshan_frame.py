@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from xc40io.config.errors import InputError
+from xc40io.config.reading import Cursor
 from xc40io.workloads.job_records.cells import is_empty
-from xc40io.workloads.job_records.darshan_text import MODULES, of_totals
+from xc40io.workloads.job_records.darshan_text import COUNTERS, MODULES, MOST_RANKS, of_totals
 
 Row = Mapping[str, Any]
 
@@ -22,7 +23,7 @@ def is_darshan_frame(head: Sequence[str]) -> bool:
 
 
 def fold_files(
-    rows: Sequence[tuple[int, Row]], name: str, place: str
+    rows: Sequence[tuple[int, Row]], name: str, at: Cursor
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return one row for each job of a frame with a row for each file and rank.
 
@@ -32,43 +33,47 @@ def fold_files(
         With their numbers. A column ``jobid`` or ``log`` tells the jobs apart.
     name
         Of the job, where there is no such column.
-    place
-        For the messages.
+    at
+        Is told where the reader is.
 
     Raises
     ------
     InputError
-        If how many ranks a job had is not to be told: all rows are of shared files, and no column
-        ``nprocs`` is there.
+        If a counter is no number, or how many ranks a job had is not to be told: all rows are of
+        shared files, and no column ``nprocs`` is there.
     """
     jobs: dict[str, list[tuple[int, Row]]] = {}
     for number, row in rows:
         called = next((row[column] for column in _JOB if not is_empty(row.get(column))), name)
         jobs.setdefault(str(called), []).append((number, row))
-    return [_one_job(job, lines, place) for job, lines in jobs.items()]
+    return [_one_job(job, lines, at) for job, lines in jobs.items()]
 
 
-def _one_job(name: str, lines: Sequence[tuple[int, Row]], place: str) -> tuple[int, dict[str, Any]]:
+def _one_job(name: str, lines: Sequence[tuple[int, Row]], at: Cursor) -> tuple[int, dict[str, Any]]:
     """Add up the rows of a job; rank -1 is all ranks together."""
     totals: dict[tuple[str, str], float] = {}
     moved = {"shared": 0.0, "unique": 0.0}
-    for _, row in lines:
+    ranks = 0
+    for line, row in lines:
+        at.row(line)
         for column, value in row.items():
             module, _, counter = column.partition("_")
-            if module in MODULES and not is_empty(value):
-                totals[module, counter] = totals.get((module, counter), 0.0) + _number(value)
-        shared = _number(row.get("rank", 0)) < 0
-        moved["shared" if shared else "unique"] += sum(
-            _number(row.get(f"{module}_BYTES_{way}", 0))
+            if module in MODULES and counter in COUNTERS and not is_empty(value):
+                before = totals.get((module, counter), 0.0)
+                totals[module, counter] = before + at.number(column, value)
+        rank = _count(row, "rank", at)
+        moved["shared" if rank < 0 else "unique"] += sum(
+            at.number(column, row[column])
             for module in MODULES
             for way in ("READ", "WRITTEN")
+            if not is_empty(row.get(column := f"{module}_BYTES_{way}"))
         )
+        ranks = max(ranks, _count(row, "nprocs", at), rank + 1)
     number, first = lines[0]
-    told = [int(_number(row.get("nprocs", 0))) for _, row in lines]
-    ranks = max(*told, *(int(_number(row.get("rank", 0))) + 1 for _, row in lines), 0)
+    at.row(number)
     if ranks < 1:
         raise InputError(
-            f"{place}: job {name}: rank = -1 in all rows, all ranks together; right would be a "
+            f"{at}: job {name}: rank = -1 in all rows, all ranks together; right would be a "
             "column nprocs beside it"
         )
     rest = {column: value for column, value in first.items() if column in ("nodes", "runtime")}
@@ -77,8 +82,6 @@ def _one_job(name: str, lines: Sequence[tuple[int, Row]], place: str) -> tuple[i
     return number, {"name": name, **rest, **found, "layout": layout}
 
 
-def _number(value: object) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        return 0.0
+def _count(row: Row, column: str, at: Cursor) -> int:
+    value = row.get(column)
+    return 0 if is_empty(value) else at.count(column, value, MOST_RANKS)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from xc40io.config.errors import InputError, shown
+from xc40io.config.errors import InputError
+from xc40io.config.reading import Cursor
 
 _HEAD = re.compile(r"#\s*(nprocs|run time|start_time(?: asci[i]*)?|exe|jobid):\s*(.*)")
 _TOTAL = re.compile(r"total_([A-Z]+(?:-IO)?)_(\w+):\s*(-?[\d.]+(?:e[+-]?\d+)?)")
@@ -17,13 +18,19 @@ MOST_RANKS = 100_000_000
 MODULES = ("POSIX", "STDIO")
 """What moves bytes by calls of the operating system; what is above them moves the same bytes."""
 
+COUNTERS = (
+    *("BYTES_READ", "BYTES_WRITTEN", "READS", "WRITES", "OPENS", "STATS"),
+    *("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME"),
+)
+"""What jobs are made of; others are no amounts, as RENAMED_FROM is the number of a file."""
+
 
 def is_darshan_text(text: str) -> bool:
     """Tell whether a text is that of darshan-parser."""
     return "darshan" in text[:200].lower() and "nprocs" in text
 
 
-def read_darshan_text(text: str, place: str) -> dict[str, Any]:
+def read_darshan_text(text: str, at: Cursor) -> dict[str, Any]:
     """Return what the totals of a job say, by the columns of a table.
 
     POSIX and STDIO are added up. The length of a call is the mean one; files are shared if more
@@ -33,18 +40,24 @@ def read_darshan_text(text: str, place: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the text has no total of either.
+        If the text has no total of either, or a number is none.
     """
     head = {match[1]: match[2].strip() for match in _HEAD.finditer(text)}
-    totals = {(match[1], match[2]): float(match[3]) for match in _TOTAL.finditer(text)}
-    if not any(module in MODULES for module, _ in totals):
+    totals = {
+        (module, counter): at.number(f"total_{module}_{counter}", value)
+        for module, counter, value in _TOTAL.findall(text)
+        if module in MODULES and counter in COUNTERS
+    }
+    if not totals:
         raise InputError(
-            f"{place}: has no total of POSIX or STDIO; right would be what darshan-parser --total "
+            f"{at}: has no total of POSIX or STDIO; right would be what darshan-parser --total "
             "prints"
         )
 
-    ranks = _ranks(head.get("nprocs", ""), place)
-    return {"runtime": head.get("run time")} | of_totals(totals, ranks) | _sharing(text)
+    ranks = at.count("nprocs", head.get("nprocs", ""), MOST_RANKS)
+    if ranks < 1:
+        raise at.wrong("nprocs", ranks, "the number of the job's processes, 1 or more")
+    return {"runtime": head.get("run time")} | of_totals(totals, ranks) | _sharing(text, at)
 
 
 def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, Any]:
@@ -76,19 +89,12 @@ def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, 
     return found
 
 
-def _ranks(text: str, place: str) -> int:
-    """Return the number of processes of a log."""
-    if not text.isascii() or not text.isdecimal() or not 0 < int(text) <= MOST_RANKS:
-        raise InputError(
-            f"{place}: nprocs: {shown(text)}; right would be a number of processes, from 1 to "
-            f"{MOST_RANKS:,}"
-        )
-    return int(text)
-
-
-def _sharing(text: str) -> dict[str, Any]:
+def _sharing(text: str, at: Cursor) -> dict[str, Any]:
     """Return who shares files, if the text tells (``--file``)."""
-    files = {match[1]: (int(match[2]), int(match[3])) for match in _FILES.finditer(text)}
+    files = {
+        kind: (at.count(kind, count), at.count(kind, size))
+        for kind, count, size in _FILES.findall(text)
+    }
     if not {"unique", "shared"} <= files.keys():
         return {}
     shared = files["shared"][1] > files["unique"][1]

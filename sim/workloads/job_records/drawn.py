@@ -12,6 +12,7 @@ from xc40io.config.files import find, read_mapping
 from xc40io.config.jobs import as_tuple
 from xc40io.config.model import Model, explain
 from xc40io.config.parts.provenance import Provenance
+from xc40io.config.reading import reading
 
 Kind = TypeVar("Kind", bound=Model)
 
@@ -84,10 +85,11 @@ def load_drawn(folder: str, name_or_path: str, kind: type[Kind]) -> Kind:
         If there is none of this name, or a field is wrong.
     """
     path = find(folder, name_or_path)
-    try:
-        return kind.model_validate(_floats(read_mapping(path)))
-    except ValidationError as error:
-        raise explain(error, str(path), kind) from error
+    with reading(path, f"a file as in configs/{folder}"):
+        try:
+            return kind.model_validate(_floats(read_mapping(path)))
+        except ValidationError as error:
+            raise explain(error, str(path), kind) from error
 
 
 def _floats(value: Any) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.extras import need
+from xc40io.config.files import Kind, opened, text_of
+from xc40io.config.reading import Cursor
+from xc40io.config.text.json_text import parse_json
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
 from xc40io.workloads.job_records.columns import own_name
@@ -37,39 +40,44 @@ class JobRows(NamedTuple):
     never_began: int = 0  # jobs that were left out, for they never had nodes
 
 
-def read_rows(path: Path) -> JobRows:
-    """Read the rows of a file that is there.
+JOB_TABLE = Kind("a table of jobs", 1 << 28)
+MOST_LINES = 1_000_000
+"""Rows of a file: those of jobs, and of their steps or files, which are folded into them."""
+
+
+def read_rows(path: Path, at: Cursor) -> JobRows:
+    """Read the rows of a file; ``at`` is told where the reader is.
 
     Raises
     ------
     InputError
-        If it is none of the kinds of files that are known, or not whole.
+        If it is none of the kinds of files that are known, not whole, or too large.
     """
     if path.suffix == ".parquet":
-        return _folded("Parquet", list(enumerate(_parquet_rows(path), start=1)), path)
-    text = _text(path)
+        return _folded("Parquet", _few(enumerate(_parquet_rows(path), start=1), path), path, at)
+    text = text_of(path, JOB_TABLE)
     if path.suffix in (".yaml", ".yml"):
-        return JobRows("YAML", list(_records(parse_yaml(text, str(path)), path)))
+        return JobRows("YAML", _few(_records(parse_yaml(text, str(path)), path), path))
     if is_darshan_text(text):
-        row = {"name": path.stem, **read_darshan_text(text, str(path))}
+        row = {"name": path.stem, **read_darshan_text(text, at)}
         return JobRows("the text of darshan-parser --total", [(1, row)])
     if is_accounting_log(text):
-        return JobRows("an accounting log of PBS or Cobalt", list(accounting_rows(text)))
+        logged = _few(accounting_rows(text, at), path)
+        return JobRows("an accounting log of PBS or Cobalt", logged)
     if text.lstrip()[:1] in ("{", "["):
-        return _json_rows(text, path)
-    return _lines(text, path)
+        return _json_rows(text, path, at)
+    return _lines(text, path, at)
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not text in UTF-8") from error
+def _few(rows: Iterable[tuple[int, Row]], path: Path) -> list[tuple[int, Row]]:
+    """Return rows, and take no more of them than a file may have."""
+    found = list(islice(rows, MOST_LINES + 1))
+    if len(found) > MOST_LINES:
+        raise InputError(f"{path}: right would be at most {MOST_LINES:,} rows; it has more")
+    return found
 
 
-def _lines(text: str, path: Path) -> JobRows:
+def _lines(text: str, path: Path, at: Cursor) -> JobRows:
     """Return the rows of a table of text."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     between = max(_BETWEEN, key=first.count)
@@ -79,20 +87,20 @@ def _lines(text: str, path: Path) -> JobRows:
             ".yaml, what sacct -P or sacct --json prints, an accounting log of PBS or Cobalt, or "
             "what darshan-parser --total prints"
         )
-    return _folded(_BETWEEN[between], list(_cells(text, between, path)), path)
+    return _folded(_BETWEEN[between], _few(_cells(text, between, at), path), path, at)
 
 
-def _folded(read_as: str, rows: list[tuple[int, Row]], path: Path) -> JobRows:
+def _folded(read_as: str, rows: list[tuple[int, Row]], path: Path, at: Cursor) -> JobRows:
     """Return rows for jobs, made of rows of their steps or files if that is what they are."""
     head = list(dict.fromkeys(name for _, row in rows for name in row))
     if is_slurm(head):
-        return JobRows("a table of sacct", *fold_steps(rows))
+        return JobRows("a table of sacct", *fold_steps(rows, at))
     if is_darshan_frame(head):
-        return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, str(path)))
+        return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, at))
     return JobRows(read_as, rows)
 
 
-def _cells(text: str, between: str, path: Path) -> Iterator[tuple[int, Row]]:
+def _cells(text: str, between: str, at: Cursor) -> Iterator[tuple[int, Row]]:
     reader = csv.reader(
         text.splitlines(),
         delimiter=between,
@@ -102,44 +110,39 @@ def _cells(text: str, between: str, path: Path) -> Iterator[tuple[int, Row]]:
     try:
         head = next(reader, [])
         known = [name.lower().strip() for name in head if name.strip()]
+        at.row(1)
         if len(set(known)) < len(known):
-            raise InputError(f"{path}: row 1: a column comes twice in {', '.join(head)}")
+            raise InputError(f"{at}: a column comes twice in {', '.join(head)}")
         for cells in reader:
+            at.row(reader.line_num)
             if not any(cell.strip() for cell in cells):
                 continue
             if len(cells) != len(head):
                 raise InputError(
-                    f"{path}: row {reader.line_num}: has {len(cells)} cells; right would be "
-                    f"{len(head)}, as in row 1"
+                    f"{at}: has {len(cells)} cells; right would be {len(head)}, as in row 1"
                 )
             pairs = zip(head, cells, strict=True)
             yield reader.line_num, {name: cell for name, cell in pairs if name.strip()}
     except csv.Error as error:
-        raise InputError(
-            f"{path}: row {reader.line_num}: is not a row of a CSV file: {error}"
-        ) from error
+        at.row(reader.line_num)
+        raise InputError(f"{at}: is not a row of a CSV file: {error}") from error
 
 
-def _parquet_rows(path: Path) -> list[dict[str, Any]]:
+def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
     need("tables", str(path))
-    import pyarrow as pa
-    import pyarrow.parquet
+    from xc40io.archive.batches import bounded_batches  # with it comes PyArrow
 
-    try:
-        rows: list[dict[str, Any]] = pa.parquet.read_table(path).to_pylist()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: is not a Parquet file that can be read: {error}") from error
-    return rows
+    with opened(path, JOB_TABLE) as file:
+        for batch in bounded_batches(file, str(path), MOST_LINES, JOB_TABLE.most):
+            yield from batch.to_pylist()
 
 
-def _json_rows(text: str, path: Path) -> JobRows:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: is not a JSON document: {error}") from error
+def _json_rows(text: str, path: Path, at: Cursor) -> JobRows:
+    document = parse_json(text, str(path))
     if is_slurm_json(document):
-        return JobRows("a document of sacct --json", *fold_steps(rows_of_json(document)))
-    return JobRows("JSON", list(_records(document, path)))
+        rows = rows_of_json(document, at)
+        return JobRows("a document of sacct --json", *fold_steps(rows, at))
+    return JobRows("JSON", _few(_records(document, path), path))
 
 
 def _records(document: object, path: Path) -> Iterator[tuple[int, Row]]:

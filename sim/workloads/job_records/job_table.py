@@ -9,17 +9,18 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from xc40io.config.errors import InputError
-from xc40io.config.files import check_is_file, check_may_open
 from xc40io.config.model import explain
+from xc40io.config.reading import Cursor, reading
 from xc40io.workloads.job_records.cells import clock_time, date_of, whole
 from xc40io.workloads.job_records.columns import in_own_names, unused_columns
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.job_rows import check_head, read_rows
 
-MOST_ROWS = 100_000
-
 _COUNTS = ("nodes", "ranks", "files", "io_ranks", "opens", "stats", "steps", "stripe_count")
 _TIMES = ("start", "walltime", "runtime", "read_seconds", "write_seconds", "metadata_seconds")
+
+
+MOST_ROWS = 100_000
 
 
 class JobTable(NamedTuple):
@@ -51,9 +52,15 @@ def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
         If it cannot be read, or a value is wrong: the message names file, row, column and value.
     """
     path = Path(path)
-    check_may_open(path, "a table of jobs")
-    check_is_file(path)
-    found = read_rows(path)
+    with reading(path, _RIGHT) as at:
+        return _table(path, at, recorded=recorded)
+
+
+_RIGHT = "a table of jobs, as docs/streams.md describes them"
+
+
+def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
+    found = read_rows(path, at)
     if not found.rows:
         none = f"has {found.never_began:,} jobs, none of which began" if found.never_began else ""
         raise InputError(f"{path}: {none or 'has no rows'}; right would be one row for each job")
@@ -63,20 +70,23 @@ def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
         )
     rows = [row for _, row in found.rows]
     check_head(rows, path)
-    places = [f"{path}: row {number}" for number, _ in found.rows]
-    ours = [_own(row, place, recorded=recorded) for row, place in zip(rows, places, strict=True)]
-    _count_from_first(ours, places)
-    records = [
-        _record(row, place, number)
-        for number, (row, place) in enumerate(zip(ours, places, strict=True), start=1)
-    ]
-    _check_names(records, places)
+    numbers = [number for number, _ in found.rows]
+    ours = []
+    for number, row in zip(numbers, rows, strict=True):
+        at.row(number)
+        ours.append(_own(row, at, recorded=recorded))
+    _count_from_first(ours, numbers, at)
+    records: list[JobRecord] = []
+    for number, row in zip(numbers, ours, strict=True):
+        at.row(number)
+        records.append(_record(row, str(at), len(records) + 1))
+    _check_names(records, numbers, at)
     return JobTable(
         tuple(records), unused_columns(rows), found.read_as, found.steps, found.never_began
     )
 
 
-def _own(row: Mapping[str, Any], place: str, *, recorded: bool) -> dict[str, Any]:
+def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any]:
     """Return a row by our names, without what is empty."""
     values = in_own_names(row)
     began = values.pop("began", None)
@@ -84,29 +94,30 @@ def _own(row: Mapping[str, Any], place: str, *, recorded: bool) -> dict[str, Any
         values["start"] = began
     for name, value in values.items():
         if name in _COUNTS:
-            values[name] = whole(value, f"{place}: {name}")
+            values[name] = whole(value, name, at)
         elif name in _TIMES:
-            values[name] = clock_time(value)
+            values[name] = clock_time(value, name, at)
         elif name == "name":
             values[name] = str(value).strip()
     return values
 
 
-def _count_from_first(rows: list[dict[str, Any]], places: list[str]) -> None:
+def _count_from_first(rows: list[dict[str, Any]], numbers: list[int], at: Cursor) -> None:
     """Let starts that are dates count from the first of the table; refuse if only some are."""
     found = [
-        (row, place, date)
-        for row, place in zip(rows, places, strict=True)
+        (row, number, date)
+        for row, number in zip(rows, numbers, strict=True)
         if "start" in row and (date := date_of(row["start"])) is not None
     ]
     dates = [date.seconds for _, _, date in found if date.of_1970]
     if not dates:
         return
     first = min(dates)
-    for row, place, date in found:
+    for row, number, date in found:
         if not date.of_1970:
+            at.row(number)
             raise InputError(
-                f"{place}: start = {row['start']}, but a date in other rows; right would be dates "
+                f"{at}: start = {row['start']}, but a date in other rows; right would be dates "
                 "in all rows, or numbers"
             )
         row["start"] = date.seconds - first
@@ -120,13 +131,14 @@ def _record(row: Mapping[str, Any], place: str, number: int) -> JobRecord:
         raise explain(error, place, JobRecord) from error
 
 
-def _check_names(records: list[JobRecord], places: list[str]) -> None:
+def _check_names(records: list[JobRecord], numbers: list[int], at: Cursor) -> None:
     """Raise InputError if two rows are about a job of the same name."""
-    seen: dict[str, str] = {}
-    for record, place in zip(records, places, strict=True):
+    seen: dict[str, int] = {}
+    for record, number in zip(records, numbers, strict=True):
         if record.name in seen:
+            at.row(number)
             raise InputError(
-                f"{place}: name = {record.name} is the name of {seen[record.name]}, too; right "
+                f"{at}: name = {record.name} is the name of row {seen[record.name]}, too; right "
                 "would be a name of its own for each job"
             )
-        seen[record.name] = place.rsplit(": ", 1)[-1]
+        seen[record.name] = number

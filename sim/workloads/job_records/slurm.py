@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from xc40io.config.reading import Cursor
+
 Row = Mapping[str, Any]
 
 _STEP = re.compile(r"(\d+(?:[_+][\w\[\]%,-]+)?)\.(\w+)")
@@ -36,26 +38,26 @@ def is_slurm(head: Sequence[str]) -> bool:
     return "JobID" in head and bool({"NNodes", "AllocNodes", "NTasks", "State"} & set(head))
 
 
-def fold_steps(rows: Sequence[tuple[int, Row]]) -> Folded:
+def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> Folded:
     """Return one row for each job of a table of sacct.
 
     A job's ranks are the tasks of its largest step, its bytes those of all steps: the totals
     ``TRESUsageInTot`` and ``TRESUsageOutTot``, or the averages ``AveDiskRead`` and ``AveDiskWrite``
-    times ``NTasks``.
+    times ``NTasks``. ``at`` is told where the reader is.
     """
     jobs: dict[str, tuple[int, dict[str, Any]]] = {}
-    steps: dict[str, list[dict[str, Any]]] = {}
+    steps: dict[str, list[tuple[int, Row]]] = {}
     for number, row in rows:
         low = {name.lower(): value for name, value in row.items()}
         found = _STEP.fullmatch(str(low.get("jobid", "")).strip())
         job = found[1] if found else str(low.get("jobid", "")).strip()
         if found:
-            steps.setdefault(job, []).append(low | {"step": found[2]})
+            steps.setdefault(job, []).append((number, low | {"step": found[2]}))
         if job not in jobs or not found:
             jobs[job] = number, {**row, "JobID": job}
     kept = {job: line for job, line in jobs.items() if _began(line[1])}
     return Folded(
-        [(number, _one_job(row, steps.get(job, []))) for job, (number, row) in kept.items()],
+        [(line[0], _one_job(line, steps.get(job, []), at)) for job, line in kept.items()],
         sum(len(steps[job]) for job in kept.keys() & steps.keys()),
         len(jobs) - len(kept),
     )
@@ -67,42 +69,53 @@ def _began(row: Row) -> bool:
     return low.get("start") not in _NEVER and not low.get("state", "").startswith("pending")
 
 
-def _one_job(row: dict[str, Any], steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _one_job(
+    line: tuple[int, dict[str, Any]], steps: Sequence[tuple[int, Row]], at: Cursor
+) -> dict[str, Any]:
     """Return the row of a job with what its steps tell, without the columns that told it."""
+    number, row = line
     job = {name: value for name, value in row.items() if name.lower() not in _USED}
-    lines = steps or [{name.lower(): value for name, value in row.items()}]
-    ranks = [_tasks(step) for step in lines if step.get("step") not in _HELPERS]
-    return job | {
-        "NTasks": max(ranks, default=0) or None,
-        "read": _moved(lines, "tresusageintot", "avediskread"),
-        "written": _moved(lines, "tresusageouttot", "avediskwrite"),
-    }
+    tasks: list[int] = []
+    moved: dict[str, list[float]] = {"read": [], "written": []}
+    for place, step in steps or [(number, {name.lower(): value for name, value in row.items()})]:
+        at.row(place)
+        own = _tasks(step, at)
+        if step.get("step") not in _HELPERS:
+            tasks.append(own)
+        for way, (total, average) in _COLUMNS.items():
+            moved[way] += _moved(step, total, average, own, at)
+    sums = {way: round(sum(known)) if known else None for way, known in moved.items()}
+    return job | {"NTasks": max(tasks, default=0) or None, **sums}
 
 
-def _tasks(step: Row) -> int:
+_COLUMNS = {
+    "read": ("TRESUsageInTot", "AveDiskRead"),
+    "written": ("TRESUsageOutTot", "AveDiskWrite"),
+}
+"""Where sacct has the bytes of all tasks together, and those of one on average."""
+
+
+def _tasks(step: Row, at: Cursor) -> int:
     text = str(step.get("ntasks", "")).strip()
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return at.count("NTasks", text) if text.isascii() and text.isdecimal() else 0
 
 
-def _moved(steps: Sequence[Row], total: str, average: str) -> int | None:
-    """Return the bytes of all steps; None if no step tells any."""
-    known = []
-    for step in steps:
-        in_all = _DISK.search(str(step.get(total, "")))
-        one = str(step.get(average, "")).strip()
-        if in_all:
-            known.append(_bytes(in_all[1]))
-        elif one:
-            known.append(_bytes(one) * max(_tasks(step), 1))
-    return round(sum(known)) if known else None
+def _moved(step: Row, total: str, average: str, tasks: int, at: Cursor) -> list[float]:
+    """Return the bytes of a step; nothing if it tells none."""
+    in_all = _DISK.search(str(step.get(total.lower(), "")))
+    if in_all:
+        return [_bytes(in_all[1], total, at)]
+    one = str(step.get(average.lower(), "")).strip()
+    return [_bytes(one, average, at) * max(tasks, 1)] if one else []
 
 
-def _bytes(text: str) -> float:
+def _bytes(text: str, field: str, at: Cursor) -> float:
     """Return the bytes that sacct's ``12.50M`` means: its letters are powers of 1,024."""
     found = _SIZE.fullmatch(text)
     if found is None or found[1].count(".") > 1 or found[1] == ".":
         return 0.0
-    return float(found[1]) * 1024.0 ** " KMGTP".index(found[2] or " ")
+    size = at.number(field, found[1]) * 1024.0 ** " KMGTP".index(found[2] or " ")
+    return at.number(field, size)
 
 
 def is_slurm_json(document: object) -> bool:
@@ -112,15 +125,22 @@ def is_slurm_json(document: object) -> bool:
     return isinstance(first, dict) and "job_id" in first and isinstance(first.get("time"), dict)
 
 
-def rows_of_json(document: Mapping[str, Any]) -> list[tuple[int, Row]]:
+def rows_of_json(document: Mapping[str, Any], at: Cursor) -> list[tuple[int, Row]]:
     """Return the jobs and steps of ``sacct --json`` by the names that ``--parsable`` has for them.
 
     ``tres.requested.total`` of a step is its TRESUsageInTot, and ``tres.consumed.total`` its
-    TRESUsageOutTot.
+    TRESUsageOutTot. ``at`` is told where the reader is.
+
+    Raises
+    ------
+    InputError
+        If a job or a step is something else.
     """
     rows: list[tuple[int, Row]] = []
-    for number, job in enumerate(_list(document.get("jobs")), start=1):
-        time, name = _dict(job.get("time")), _name(job)
+    for number, one in enumerate(_list(document.get("jobs")), start=1):
+        at.row(number)
+        job = _fields(one, "jobs", at)
+        time, name = _dict(job.get("time")), _name(job, at)
         limit = _number(time.get("limit"))
         row = {
             "JobID": name,
@@ -132,31 +152,42 @@ def rows_of_json(document: Mapping[str, Any]) -> list[tuple[int, Row]]:
             "Timelimit": None if limit is None else 60 * limit,
         }
         rows.append((number, row))
-        rows += [(number, _step(name, step)) for step in _list(job.get("steps"))]
+        steps = [_fields(step, "steps", at) for step in _list(job.get("steps"))]
+        rows += [(number, _step(name, step, at)) for step in steps]
     return rows
 
 
-def _name(job: Mapping[str, Any]) -> str:
+def _fields(value: object, field: str, at: Cursor) -> Row:
+    """Return the fields of a job, of a step, of a total."""
+    if not isinstance(value, dict):
+        raise at.wrong(field, value, "fields with values")
+    return value
+
+
+def _name(job: Row, at: Cursor) -> str:
     array = _dict(job.get("array"))
     task = _number(array.get("task_id"))
-    return f"{_number(array.get('job_id'))}_{task}" if task is not None else str(job["job_id"])
+    if task is not None:
+        return f"{_number(array.get('job_id'))}_{task}"
+    return str(at.count("job_id", job.get("job_id", "")))
 
 
-def _step(job: str, step: Mapping[str, Any]) -> Row:
+def _step(job: str, step: Row, at: Cursor) -> Row:
     called = _dict(step.get("step")).get("id", "0")
     last = called.get("step_id", "0") if isinstance(called, dict) else called
     tres = _dict(step.get("tres"))
     return {
         "JobID": f"{job}.{str(last).rsplit('.', 1)[-1]}",
         "NTasks": _number(_dict(step.get("tasks")).get("count")),
-        "TRESUsageInTot": _disk(_dict(tres.get("requested")).get("total")),
-        "TRESUsageOutTot": _disk(_dict(tres.get("consumed")).get("total")),
+        "TRESUsageInTot": _disk(_dict(tres.get("requested")).get("total"), at),
+        "TRESUsageOutTot": _disk(_dict(tres.get("consumed")).get("total"), at),
     }
 
 
-def _disk(total: object) -> str:
+def _disk(total: object, at: Cursor) -> str:
     """Return the bytes of disks as sacct's text has them."""
-    for one in _list(total):
+    for item in _list(total):
+        one = _fields(item, "total", at)
         if one.get("type") == "fs" and one.get("name") == "disk":
             return f"fs/disk={_number(one.get('count')) or 0}"
     return ""

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from xc40io.config.errors import InputError, shown_path
-from xc40io.config.files import check_is_file, check_may_open
+from xc40io.config.files import Kind, opened, text_of
 from xc40io.config.machine import Machine
+from xc40io.config.reading import reading
 from xc40io.workloads.job_script.script import JobScript, Told, read_job_script
 
 SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".batch")
@@ -17,8 +18,8 @@ SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".ba
 
 _DIRECTIVES = (b"#SBATCH", b"#PBS", b"#COBALT")
 _HEAD = 1 << 13
-_LARGEST = 1 << 20
-"""Bytes of a script: the longest of a site's examples has some thousands."""
+JOB_SCRIPT = Kind("a job script", 1 << 20)
+"""The longest of a site's examples has some thousand bytes."""
 
 
 def split_launch(name: str) -> tuple[str, int | None]:
@@ -38,11 +39,9 @@ def is_job_script(name: str | Path) -> bool:
     if path.lower().endswith(SUFFIXES):
         return True
     try:
-        if not Path(path).is_file():
-            return False
-        with Path(path).open("rb") as file:
+        with opened(path, JOB_SCRIPT) as file:
             head = file.read(_HEAD)
-    except (OSError, ValueError):
+    except (InputError, OSError):
         return False
     return head.startswith(b"#!") and any(
         f"\n{kind.decode()}".encode() in head for kind in _DIRECTIVES
@@ -72,14 +71,6 @@ def load_job_script(
         value, and what would be right.
     """
     file, name = Path(path), shown_path(path)
-    check_may_open(path, "a job script")
-    check_is_file(file)
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise InputError(f"{name}: is larger than a script; right would be at most 1 MiB")
-        text = file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name}: is not text in UTF-8") from error
-    return read_job_script(text, name, Told(machine, nodes, ppn), file.parent)
+    text = text_of(file, JOB_SCRIPT)
+    with reading(name, "a script for Slurm, PBS or Cobalt"):
+        return read_job_script(text, name, Told(machine, nodes, ppn), file.parent)

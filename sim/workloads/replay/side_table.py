@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import Bytes, Count
 from xc40io.workloads.trace import Trace, TraceFile
@@ -71,6 +72,7 @@ class SideTable(Model):
         return {}
 
 
+@reads("a side table of a trace")
 def read_side_table(path: str) -> SideTable:
     """Read a side table; InputError if it cannot be read, or a field is wrong."""
     described = read_mapping(Path(path))

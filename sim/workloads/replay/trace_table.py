@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +15,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from xc40io.archive.batches import bounded_batches, schema_of
 from xc40io.config.errors import InputError, nearest
-from xc40io.config.files import check_is_file
+from xc40io.config.files import Kind, opened
+from xc40io.config.reading import reading
 from xc40io.engine.types import Floats, Integers
 from xc40io.workloads.replay.side_table import SideTable
 from xc40io.workloads.trace import RowBefore, Trace, TraceBlock, TraceFile, TraceOp, make_block
@@ -58,9 +61,14 @@ COLUMNS = {
 }
 """All columns; who writes a table may leave out those that are not required."""
 
-_BATCH = 1 << 18  # rows of a batch of a Parquet file
+TRACE = Kind("trace", 2_500_000_000)
+_MOST_ROWS = 60_000_000
+"""As of a Darshan log: more take hours to replay. A row has some 40 letters."""
+
+_MOST_PARQUET = 4 * TRACE.most  # bytes of its columns, one batch after the other
 _BLOCK = 16 << 20  # bytes of a batch of a CSV file
-_UNREADABLE = (pa.ArrowException, OSError, MemoryError, ValueError, TypeError, OverflowError)
+_LONGEST_LINE = 1 << 16
+_UNREADABLE = (pa.ArrowException, OSError, ValueError, TypeError, OverflowError)
 
 Batch = tuple[pa.RecordBatch, int, int]
 """Rows; how many bytes of the file have been read, and of how many."""
@@ -92,7 +100,7 @@ class TableTrace(Trace):
         self._ranks = 0
         self._files: tuple[TraceFile, ...] | None = None
         self._source = _csv_batches if path.endswith(".csv") else _parquet_batches
-        check_is_file(Path(path))
+        opened(path, TRACE).close()
 
     @property
     def ranks(self) -> int:
@@ -112,12 +120,13 @@ class TableTrace(Trace):
     def blocks(self) -> Iterator[TraceBlock]:
         """Yield the rows; InputError if the file cannot be read, or names the row that is wrong."""
         reader = _Reader(self.place, self._numbers)
-        for batch, done, size in self._source(self.place):
-            block = reader.block(batch)
-            if len(block.rank):
-                yield block
-            if self._progress is not None:
-                self._progress(done, size)
+        with reading(self.place, "a table of calls"):
+            for batch, done, size in self._source(self.place):
+                block = reader.block(batch)
+                if len(block.rank):
+                    yield block
+                if self._progress is not None:
+                    self._progress(done, size)
         if not reader.rows:
             raise InputError(f"{self.place}: has no rows; right would be one row for each call")
         self._ranks = reader.ranks
@@ -141,50 +150,40 @@ class TableTrace(Trace):
 
 def _csv_batches(path: str) -> Iterator[Batch]:
     """Yield the batches of a CSV file."""
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace") as head:  # noqa: PTH123
-            names = [name.strip().strip('"') for name in head.readline(1 << 16).split(",")]
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    if names == [""]:
-        raise InputError(
-            f"{path}: has no first line; right would be one with the names of the columns"
-        )
-    _check_columns(path, names)
-    types = {name: _TYPES[COLUMNS[name].kind] for name in names}
-    try:
-        source = pa.OSFile(path)
-        size = source.size()
-        reader = pyarrow.csv.open_csv(
-            source,
-            read_options=pyarrow.csv.ReadOptions(
-                block_size=_BLOCK, column_names=names, skip_rows=1, use_threads=False
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=types, null_values=[""], strings_can_be_null=True
-            ),
-        )
-        for batch in reader:
-            yield batch, size if source.closed else source.tell(), size
-    except _UNREADABLE as error:
-        raise InputError(_bad_row(path, names) or _damaged(path, "CSV", error)) from error
+    with opened(path, TRACE) as file:
+        line = file.readline(_LONGEST_LINE).decode("utf-8-sig", "replace")
+        names = [name.strip().strip('"') for name in line.split(",")]
+        if names == [""]:
+            raise InputError(
+                f"{path}: has no first line; right would be one with the names of the columns"
+            )
+        _check_columns(path, names)
+        types = {name: _TYPES[COLUMNS[name].kind] for name in names}
+        size = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        try:
+            reader = pyarrow.csv.open_csv(
+                file,
+                read_options=pyarrow.csv.ReadOptions(
+                    block_size=_BLOCK, column_names=names, skip_rows=1, use_threads=False
+                ),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=types, null_values=[""], strings_can_be_null=True
+                ),
+            )
+            for batch in reader:
+                yield batch, size if file.closed else file.tell(), size
+        except _UNREADABLE as error:
+            raise InputError(_bad_row(path, names) or _damaged(path, "CSV", error)) from error
 
 
 def _parquet_batches(path: str) -> Iterator[Batch]:
     """Yield the batches of a Parquet file."""
-    try:
-        with pyarrow.parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            _check_columns(path, names)
-            size, rows, done = Path(path).stat().st_size, max(file.metadata.num_rows, 1), 0
-            for batch in file.iter_batches(batch_size=_BATCH, use_threads=False):
-                done += batch.num_rows
-                batch.validate(full=True)  # a damaged page may name words that are not there
-                yield batch, size * done // rows, size
-    except InputError:
-        raise
-    except _UNREADABLE as error:
-        raise InputError(_damaged(path, "Parquet", error)) from error
+    with opened(path, TRACE) as file:
+        _check_columns(path, schema_of(file, path).names)
+        size = file.seek(0, io.SEEK_END)
+        for batch in bounded_batches(file, path, _MOST_ROWS, _MOST_PARQUET):
+            yield batch, min(file.tell(), size), size
 
 
 def _damaged(path: str, kind: str, error: BaseException) -> str:
@@ -376,7 +375,7 @@ def _bad_row(path: str, names: Sequence[str]) -> str | None:
     """Return a sentence on the first row of a CSV table that is wrong, looked for row by row."""
     try:
         with Path(path).open(encoding="utf-8", errors="surrogateescape", newline="") as file:
-            rows = csv.reader(file)
+            rows = csv.reader(iter(lambda: file.readline(_LONGEST_LINE), ""))
             next(rows, None)
             for number, cells in enumerate(filter(None, rows), start=1):
                 fault = _fault(names, cells)

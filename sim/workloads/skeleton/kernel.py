@@ -13,6 +13,7 @@ from xc40io.config.errors import InputError, naming
 from xc40io.config.files import read_mapping
 from xc40io.config.machine import Machine
 from xc40io.config.model import Model, explain
+from xc40io.config.reading import reads
 from xc40io.config.units import Bytes, Count, Rate, Seconds
 from xc40io.workloads.kernels.kernel import Kernel, Natural, check_capacity
 from xc40io.workloads.skeleton.consistency import check
@@ -83,6 +84,7 @@ class SkeletonKernel(Kernel):
             yield from SkeletonRun(self.skeleton, scope, job).run()
 
 
+@reads("a skeleton, as in configs/kernels")
 def read_kernel(
     path: Path, name: str, written: Mapping[str, Callable[[], type[Kernel]]]
 ) -> type[Kernel]:
@@ -126,8 +128,6 @@ def _model(model: Any, document: dict[str, Any], path: Path) -> Any:
         return model.model_validate(document)
     except ValidationError as error:
         raise explain(error, str(path), model) from None
-    except RecursionError:
-        raise InputError(f"{path}: loops within loops without end") from None
 
 
 _TYPES: dict[str, Any] = {
