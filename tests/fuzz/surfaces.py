@@ -6,9 +6,12 @@ are tried without more ado; a line of its own in ``LINES`` lets it get further.
 
 from __future__ import annotations
 
+import io
 import os
+import socket
 import tempfile
-from collections.abc import Callable, Sequence
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -157,6 +160,31 @@ SACCT = b"""JobID|State|NNodes|NTasks|Submit|Start|Elapsed|TRESUsageInTot|AveDis
 1|COMPLETED|2||2022-01-24T08:00:00|2022-01-24T08:10:00|00:01:00||
 1.0|COMPLETED|2|4|2022-01-24T08:10:00|2022-01-24T08:10:00|00:01:00|fs/disk=4096|1.5K
 2|PENDING|4||2022-01-24T08:00:00|Unknown|00:00:00||
+"""
+SACCT_JSON = b"""{"jobs": [
+  {"job_id": 1, "time": {"start": 1643011800, "elapsed": 60, "limit": {"set": true, "number": 2}},
+   "state": {"current": ["COMPLETED"]}, "allocation_nodes": 2, "array": {"job_id": 0},
+   "steps": [{"step": {"id": {"step_id": "0"}}, "tasks": {"count": 4}, "tres": {
+     "requested": {"total": [{"type": "fs", "name": "disk", "count": 4096}]},
+     "consumed": {"total": [{"type": "fs", "name": "disk", "count": 8192}]}}}]},
+  {"job_id": 2, "time": {"start": 1643011900, "elapsed": 60}, "allocation_nodes": 1}]}
+"""
+DARSHAN_TOTALS = b"""# darshan log version: 3.21
+# exe: ./ior
+# nprocs: 4
+# run time: 12.5
+total_POSIX_OPENS: 8
+total_POSIX_READS: 4
+total_POSIX_WRITES: 1.6e1
+total_POSIX_BYTES_READ: 4096
+total_POSIX_BYTES_WRITTEN: 65536
+total_POSIX_F_WRITE_TIME: 0.25
+# unique: 1 4096
+# shared: 2 65536
+"""
+FRAME = b"""rank,nprocs,jobid,POSIX_OPENS,POSIX_BYTES_READ,POSIX_WRITES,POSIX_F_META_TIME
+0,4,7,1,4096,2,0.5
+-1,4,7,1,8192,2,0.5
 """
 ACCOUNTING = b"""01/24/2022 09:10:00;E;7.pbs;ctime=1643011200 qtime=1643011200 start=1643011800 \
 Resource_List.select=1:mpiprocs=2 Resource_List.walltime=00:02:00 end=1643011900 \
@@ -360,23 +388,33 @@ def _command_of(name: str, line: Line) -> click.Command:
     return command
 
 
+_ENDINGS = ("", ".yaml", ".csv", ".parquet", ".darshan", ".png", ".json", ".ini", ".xc40io")
+_READERS: tuple[Line, ...] = (
+    *((name, "{}") for name in ("run", "machine", "show", "replay", "plan", "kernel", "stream")),
+    *((name, "--jobs", "1", "{}") for name in ("explain", "tune")),
+    *(("h5bench", "{}", *SMALL), ("io500", "{}", *SMALL, "--dry-run"), ("jobs", "summary", "{}")),
+    *(("ior", *SMALL, "--", "-f", "{}"), ("ior", *SMALL, "--", *IOR, "-U", "{}")),
+    ("ior", *SMALL, "--env", "ROMIO_HINTS={}", "--", "-a", "MPIIO", *IOR[2:]),
+    ("ior", *SMALL, "--machine", "{}", "--", *IOR),
+    *(("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"), ("validate", "--claims", "{}")),
+    *(("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")),
+    *(("plan", "--jobs-from", "{}"), ("jobs", "summary", "jobs.csv", "--habits", "{}")),
+    *(("validate", "--score", "--against", "{}"), ("compare", "--jobs", "1", "{}", "{}")),
+)
+"""Lines that read a file."""
+
+
 def paths() -> st.SearchStrategy[Input]:
     """Places that are no files, wherever a file is read or written."""
-    reading = ["run", "machine", "show", "replay", "plan", "kernel"]
-    readers: list[Line] = [(name, "{}") for name in reading]
-    readers += [("ior", *SMALL, "--", "-f", "{}"), ("ior", *SMALL, "--", *IOR, "-U", "{}")]
-    readers += [("ior", *SMALL, "--env", "ROMIO_HINTS={}", "--", "-a", "MPIIO", *IOR[2:])]
-    readers += [("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"), ("validate", "--claims", "{}")]
-    readers += [("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")]
     outputs = ["--save", "--html", "--darshan", "--perfetto", "--proc", "--plots", "--tokio"]
     writers: list[Line] = [("ior", *SMALL, option, "{}", "--", *IOR) for option in outputs]
     writers += [
         ("ior", *SMALL, "--", *IOR, "-O", "summaryFile={}"),
         ("machine", "theta", "--plot", "{}"),
     ]
-    endings = st.sampled_from(["", ".yaml", ".csv", ".parquet", ".darshan", ".png", ".json"])
+    endings = st.sampled_from(_ENDINGS)
     kinds = ["folder", "pipe", "loop", "missing", "empty", "closed/file", "full", "n" * 300]
-    read = st.builds(_at_place, st.sampled_from(readers), st.sampled_from(kinds), endings)
+    read = st.builds(_at_place, st.sampled_from(_READERS), st.sampled_from(kinds), endings)
     # To write into a pipe waits for a reader, as it does with every program.
     others = st.sampled_from([kind for kind in kinds if kind != "pipe"])
     return st.one_of(read, st.builds(_at_place, st.sampled_from(writers), others, endings))
@@ -386,7 +424,8 @@ def _at_place(line: Line, kind: str, ending: str) -> Input:
     name = "/dev/full" if kind == "full" else kind + ending
 
     line = tuple(word.replace("{}", name) for word in line)
-    return Input(line, {"trace.csv": TRACE}, lambda: _something_else(name, kind))
+    files = {"trace.csv": TRACE, "jobs.csv": JOB_TABLE}
+    return Input(line, files, lambda: _something_else(name, kind))
 
 
 _STORE = "store"
@@ -429,6 +468,17 @@ def _something_else(place: str, kind: str) -> None:
         Path(place).symlink_to(Path(place).name)
     elif kind == "empty":
         Path(place).touch()
+    elif kind in _DEVICES:
+        Path(place).symlink_to(f"/dev/{kind}")
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as one:
+            one.bind(place)
+    elif kind == "sparse":
+        with Path(place).open("wb") as file:
+            file.truncate(3 << 30)
+
+
+_DEVICES = ("zero", "null", "random", "tty")
 
 
 def _scenarios() -> st.SearchStrategy[Input]:
@@ -444,6 +494,75 @@ _IOR_LINES = (
     "-a HDF5 -w -b 64k -t 64k -J 1 -n -o out -N 2",
     "-w -B -Y -z -b 64k -t 32k -D 1 -O stoneWallingWearOut=1 -O summaryFormat=JSON -M 1%",
 )
+
+
+def setstripes() -> st.SearchStrategy[Input]:
+    """Options of ``lfs setstripe``, typed."""
+    lines = [tuple(line.split()) for line in _SETSTRIPES]
+    return edited_words(lines).map(
+        lambda line: Input(("ior", *SMALL, "--setstripe", " ".join(line), "--", *IOR))
+    )
+
+
+_SETSTRIPES = (
+    "-c 4 -S 1m -i 2",
+    "-E 4M -c 1 -E 256M -c 4 -S 4M -E eof -c -1",
+    "-L mdt -E 64K -E -1 -c 8",
+    "-o 0,1-3 -C 8",
+)
+
+
+def job_tables() -> st.SearchStrategy[Input]:
+    """Tables of jobs of every kind: what each program writes, with hostile values in it."""
+    names = {"j.txt": [DARSHAN_TOTALS], "j.json": [SACCT_JSON], "j.log": [ACCOUNTING]}
+    names |= {"j.csv": [JOB_TABLE, SACCT, FRAME], "j.parquet": [_parquet()]}
+    return st.sampled_from(sorted(names)).flatmap(
+        lambda name: _one_file(edited_bytes(names[name]), name, ("jobs", "summary", name))
+    )
+
+
+@cache
+def _parquet() -> bytes:
+    """Return a table of jobs as Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    sink = pa.BufferOutputStream()
+    pa.parquet.write_table(pa.table({"nodes": [1, 2], "written": ["1 MiB", "2 MiB"]}), sink)
+    return bytes(sink.getvalue())
+
+
+def archives() -> st.SearchStrategy[Input]:
+    """Saved results whose zip is whole, and what is in it is not; and some that unfold to much."""
+    with zipfile.ZipFile(io.BytesIO(samples()["saved.xc40io"])) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    names = st.sampled_from(sorted(members))
+    spoilt = names.flatmap(
+        lambda name: edited_bytes([members[name]]).map(lambda content: members | {name: content})
+    )
+    large = st.integers(1, 40).map(lambda size: b"[" * (size << 20))
+    bombs = st.builds(lambda name, content: members | {name: content}, names, large)
+    study = ("--jobs", "1", "r.xc40io")
+    lines = [("show", "r.xc40io"), ("explain", *study), ("tune", "--budget", "2", *study)]
+    kept = st.one_of(spoilt, spoilt, spoilt, bombs).map(_zipped)
+    return _one_file(kept, "r.xc40io", *lines)
+
+
+def _zipped(members: Mapping[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def pipes_and_devices(*kinds: str) -> Callable[[], st.SearchStrategy[Input]]:
+    """Return the surface of files to be read that are none: pipes, or devices."""
+    return lambda: st.builds(
+        _at_place, st.sampled_from(_READERS), st.sampled_from(kinds), st.sampled_from(_ENDINGS)
+    )
+
+
 _MDTEST_LINES = ("-n 3 -F -u -w 3901 -e 3901", "-n 2 -z 1 -b 2 -L -i 2 -N 1", "-I 2 -D -C -T -r -u")
 
 
@@ -532,6 +651,11 @@ SURFACES: tuple[Surface, ...] = (
         ),
     ),
     Surface("stores of runs", stores),
+    Surface("striping (--setstripe)", setstripes),
+    Surface("job tables of all kinds", job_tables),
+    Surface("archives", archives),
+    Surface("pipes", pipes_and_devices("pipe", "socket", "sparse")),
+    Surface("devices", pipes_and_devices("full", *_DEVICES)),
     Surface("commands and options", commands),
     Surface("places of files", paths),
 )
