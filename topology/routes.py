@@ -131,7 +131,8 @@ def candidate_routes(
     every = np.concatenate(columns, axis=1)
     stop = np.cumsum(hops).reshape(hops.shape)
     start = stop - hops
-    return Routes(links=every[every != NO_LINK], start=start[:, which], stop=stop[:, which])
+    links = every[every != NO_LINK]
+    return Routes(links=links, start=start.take(which, axis=1), stop=stop.take(which, axis=1))
 
 
 def hop_limits(fabric: Fabric) -> tuple[int, int]:

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple, TypeAlias, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from xc40io.engine.compiled import is_compiling
 from xc40io.engine.pool import Pool, enlarge_pool, rows_in_use
 from xc40io.engine.types import enlarge_table
 
@@ -144,7 +143,11 @@ class Component:
 
     A subclass annotates its fields: ``int`` and ``float`` for constants, arrays and named tuples of
     arrays for tables, other components for what it uses. A table may be replaced by assigning a
-    longer one of the same kind.
+    longer one of the same type of elements and as many dimensions.
+
+    A table lies in memory row by row, those of a named tuple as they were when it was built. One
+    that lies otherwise, or has its bytes in the other order, is copied; any other stays the same
+    object, since it may be a part of what others hold.
 
     Raises
     ------
@@ -160,24 +163,26 @@ class Component:
         numbers = {int: int, float: float}
         for name, value in fields.items():
             number = numbers.get(hints[name])
-            self.__dict__[name] = value if number is None else number(value)
-        if is_compiling():
-            values = [(name, self.__dict__[name]) for name in hints]
-            kinds = ((name, kind_of(value)) for name, value in values)
-            words = np.array([word for _, value in values for word in _words_of(value)], np.uint64)
-            self.__dict__["_layout"] = layout_of(type(self).__name__, kinds)
-            self.__dict__["_words"] = words
-            self.__dict__["_address"] = int(words.ctypes.data)
+            own = _row_by_row(value) if isinstance(value, np.ndarray) else value
+            self.__dict__[name] = own if number is None else number(value)
+        values = [(name, self.__dict__[name]) for name in hints]
+        kinds = ((name, kind_of(value)) for name, value in values)
+        words = np.array([word for _, value in values for word in _words_of(value)], np.uint64)
+        self.__dict__["_layout"] = layout_of(type(self).__name__, kinds)
+        self.__dict__["_words"] = words
+        self.__dict__["_address"] = int(words.ctypes.data)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in annotated(type(self)):
             raise TypeError(f"{type(self).__name__} has no field {name}")
-        self.__dict__[name] = value
-        if is_compiling():
-            kind = kind_of(value)
-            if kind != self.layout.places[name][1]:
-                raise TypeError(f"{type(self).__name__}.{name} cannot become {kind_text(kind)}")
-            self._write(name)
+        first, kind = self.layout.places[name]
+        own = _fitted(value, kind)
+        if own is None:
+            wrong = kind_text(kind_of(value))
+            raise TypeError(f"{type(self).__name__}.{name} cannot become {wrong}")
+        self.__dict__[name] = own
+        words = _words_of(own)
+        self._words[first : first + len(words)] = words
 
     def demands(self) -> Demands:
         """Return the pools that its events take rows from, and the most rows that one takes."""
@@ -227,11 +232,6 @@ class Component:
         address: int = self.__dict__["_address"]
         return address
 
-    def _write(self, name: str) -> None:
-        words = _words_of(self.__dict__[name])
-        first, _kind = self.layout.places[name]
-        self._words[first : first + len(words)] = words
-
 
 def annotated(kind: type) -> Mapping[str, Any]:
     """Return the fields of a component's class by name: the types that it annotates them with."""
@@ -240,6 +240,38 @@ def annotated(kind: type) -> Mapping[str, Any]:
         known = get_type_hints(kind)
         kind._annotated = known  # type: ignore[attr-defined]
     return known
+
+
+def _row_by_row(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a table itself if it lies row by row, in this processor's bytes; else a copy."""
+    return _laid_out(table, Array(table.dtype.newbyteorder("="), table.ndim, "C"))
+
+
+def _laid_out(table: npt.NDArray[Any], kind: Array) -> npt.NDArray[Any]:
+    """Return a table itself if it lies in memory as a kind says, else a copy that does."""
+    flags = table.flags
+    lies = {"C": flags.c_contiguous, "F": flags.f_contiguous, "A": True}[kind.order]
+    if lies and flags.aligned and table.dtype == kind.dtype:
+        return table
+    return table.astype(kind.dtype, "F" if kind.order == "F" else "C")
+
+
+def _fitted(value: Any, kind: Kind) -> Any | None:
+    """Return what a field of a kind holds in place of a value; None if it cannot hold such."""
+    if isinstance(kind, Array):
+        if not isinstance(value, np.ndarray) or value.ndim != kind.dimensions:
+            return None
+        same = value.dtype.newbyteorder("=") == kind.dtype
+        return _laid_out(value, kind) if same else None
+    if isinstance(kind, Layout) and kind.within:
+        if not isinstance(value, tuple) or type(value).__name__ != kind.noun:
+            return None
+        parts = [_fitted(part, of) for part, (_, _, of) in zip(value, kind.fields, strict=True)]
+        if any(part is None for part in parts):
+            return None
+        kept = all(one is part for one, part in zip(parts, value, strict=True))
+        return value if kept else type(value)(*parts)
+    return value if kind_of(value) == kind else None
 
 
 def _size_of(kind: Kind) -> int:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from xc40io.engine.compiled import is_compiling, njit
+from xc40io.engine.compiled import njit
 from xc40io.engine.component import Component
 from xc40io.engine.pool import FREE, NoRowLeftError, Pool, give, make_pool, reserve, take
 from xc40io.engine.types import Floats, Integers, Table, make_table
@@ -76,10 +76,39 @@ def test_a_field_that_is_missing_or_unknown_is_refused() -> None:
         built().rows = 3
 
 
-@pytest.mark.skipif(not is_compiling(), reason="types of fields are known where code is compiled")
 def test_a_table_cannot_become_one_of_another_kind() -> None:
     with pytest.raises(TypeError, match=r"Lower\.things cannot become"):
         built().lower.things = np.zeros(3)
+
+
+def test_a_field_of_another_kind_is_refused() -> None:
+    lower = built().lower
+    with pytest.raises(TypeError, match=r"Lower\.factor cannot become float"):
+        lower.factor = 2.5
+    with pytest.raises(TypeError, match=r"Lower\.pair cannot become Pool"):
+        lower.pair = lower.spare_things
+    with pytest.raises(TypeError, match=r"Lower\.things cannot become <f8 2C"):
+        lower.things = np.zeros((3, 3))
+    assert read_all(built(), 2) == 1.0 + 2 + 1.5 + 5.0
+
+
+def test_compiled_code_reads_a_table_however_it_lies() -> None:
+    upper, wide = built(), np.arange(20.0).reshape(4, 5)
+    pair = Pair(np.arange(9)[::-3], np.array([0.5, 1.5], ">f8"))
+    for matrix in (wide[1:, 1:], wide[::-1, ::-2], wide.T, wide.astype(">f8")):
+        upper.matrix, upper.lower.pair = matrix, pair
+        assert read_all(upper, 1) == 1.0 + pair.first[2] + 1.5 + matrix[1, 1]
+        lying = Upper(lower=upper.lower, matrix=matrix)
+        assert read_all(lying, 1) == read_all(upper, 1)
+
+
+def test_a_table_that_lies_right_stays_the_same_object() -> None:
+    upper = built()
+    whole, pair = np.arange(20.0).reshape(4, 5), Pair(np.arange(3), np.arange(2.0))
+    upper.matrix, upper.lower.pair = whole[1:3], pair
+    assert upper.lower.pair is pair
+    whole[2, 0] = 100.0
+    assert read_all(upper, 0) == 1.0 + 2 + 1.0 + 100.0
 
 
 def test_a_component_knows_its_pools_and_what_it_uses() -> None:
