@@ -86,10 +86,12 @@ bench-quick: $(READY)
 counts: $(READY)
 	$(BIN)/python tests/benchmarks/cache_counts.py
 
-# Random scenarios: what must hold of every run, 1,000 times; then whatever holds always, with other
-# examples each time. Minutes.
+# Random scenarios: what must hold of every run, 1,000 times (SOAK); 200 pairs of which one does more, or
+# has a slower part; then whatever holds always, with other examples each time. A quarter of an hour.
+SOAK ?= 1000
+
 soak: $(READY)
-	XC40IO_SOAK=1000 $(BIN)/python -m pytest tests/run/test_chaos.py -q
+	XC40IO_SOAK=$(SOAK) $(BIN)/python -m pytest tests/run/test_chaos.py tests/run/test_monotony.py -q
 	$(BIN)/python -m pytest -n auto -q -m "not benchmark and not slow" --hypothesis-profile=xc40io \
 	    $(UNCOMPILED) tests/workloads tests/config tests/topology
 

@@ -47,8 +47,7 @@ def stations_keep_their_rates(result: Result) -> None:
     assert result.plane is not None
     seconds_a_byte = result.plane.stations.inverse_rate
     ssd, background = result.machine.ssd, result.scenario.background
-    away = ("down", "gone")
-    dead = tuple(f"{fault.part} " for fault in result.scenario.faults if fault.kind in away)
+    dead = tuple(f"{part} " for part in _away(result))
     for use in result.stations():
         if (background.read or background.write) and dead and f"{use.name} ".startswith(dead):
             continue  # what others want of it counts, though it may not be back in time to serve it
@@ -71,11 +70,28 @@ def arrays_keep_their_rates(result: Result, seed: int, repetitions: int) -> None
     rpcs = recording_of(result).rpcs
     rpcs = rpcs[np.isfinite(rpcs["served"])]
     lustre, quickest = result.machine.lustre, result.plane.tables.disks.jitter.min()
+    rpcs = rpcs[rpcs["ost"] < lustre.osts]  # those behind them are of MDTs, with rates of their own
     best = np.min([byte_seconds(lustre, seed, number) for number in range(repetitions)], axis=0)
     least = rpcs["bytes"] * best[rpcs["write"], rpcs["ost"]] * quickest
     took = rpcs["served"] - rpcs["begun"]
     quick = least > took * (1 + _SLACK) + _ROUNDING
     assert not quick.any(), rpcs[quick][0]
+
+
+def _away(result: Result) -> list[str]:
+    """Return the parts that are away for a time, and the OSTs or routers that belong to them."""
+    assert result.plane is not None
+    gateways = result.plane.tables.lnet.gateways
+    each, found = result.machine.lustre.osts_per_oss, []
+    for fault in result.scenario.faults:
+        if fault.kind not in ("down", "gone"):
+            continue
+        found.append(fault.part)
+        if fault.noun == "FGR":
+            found += [f"LNET router {router}" for router in gateways[fault.number].tolist()]
+        if fault.noun == "OSS":
+            found += [f"OST {ost}" for ost in range(fault.number * each, (fault.number + 1) * each)]
+    return found
 
 
 def bytes_are_conserved(result: Result) -> None:
