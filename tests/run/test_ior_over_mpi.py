@@ -131,6 +131,14 @@ def test_a_deadline_stops_all_ranks_of_collective_calls_at_once() -> None:
     assert took.max() < 1.0 + 1.3 * 8 * MIB / 10e6
 
 
+def test_a_deadline_stops_collective_calls_on_a_file_of_each_rank() -> None:
+    """All ranks wait for rank 0 to decide, though each calls by itself."""
+    result = run("-a MPIIO -w -D 1 -F -c -b 640m -t 64m", **SLOW_OSTS)
+    (record,) = phases(result)
+    assert len(set(record.calls.tolist())) == 1
+    assert 0 < record.calls[0] < 10
+
+
 def test_a_deadline_stops_independent_ranks_one_by_one() -> None:
     (record,) = phases(run(ON_SLOW_OSTS, **SLOW_OSTS))
     assert 0 < record.bytes_moved < 8 * 64 * MIB

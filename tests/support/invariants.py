@@ -6,6 +6,7 @@ They look at a run that was recorded (``simulate(..., record=True)``).
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 
 import numpy as np
 import numpy.typing as npt
@@ -48,12 +49,15 @@ def stations_keep_their_rates(result: Result) -> None:
     seconds_a_byte = result.plane.stations.inverse_rate
     ssd, background = result.machine.ssd, result.scenario.background
     dead = tuple(f"{part} " for part in _away(result))
+    late = [fault for fault in result.scenario.faults if fault.kind == "slow" and fault.begin]
     for use in result.stations():
         if (background.read or background.write) and dead and f"{use.name} ".startswith(dead):
             continue  # what others want of it counts, though it may not be back in time to serve it
         assert use.waiting >= 0.0, use
         assert use.busy <= (use.last - use.first) * (1 + _SLACK) + _ROUNDING, use
-        least = use.bytes * seconds_a_byte[use.number]
+        # Of a part that is slow when the run ends, but was not from the beginning, the usual rate.
+        slow = prod(fault.factor for fault in late if f"{use.name} ".startswith(f"{fault.part} "))
+        least = use.bytes * seconds_a_byte[use.number] / slow
         if use.kind is StationKind.MEMORY:  # hits, and what the cache of an SSD copies
             rates = [result.machine.nodes.node_hit_rate, ssd.cache_node_rate if ssd else 0.0]
             least = min(least, use.bytes / max(rates))

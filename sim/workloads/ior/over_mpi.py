@@ -47,9 +47,11 @@ def backend_of(
     as :class:`~xc40io.workloads.ior.mpiio.MpiSetting` has them.
     """
     apart = task.test.file_per_process
+    # Not where all ranks meet: who comes there by itself would let those go on who wait for all.
+    alone = world.part(task.ranks.all[:1], inner_meeting)
     setting = MpiSetting(
         task=first_of(task) if apart else task,
-        communicator=world.part(task.ranks.all[:1], world.meeting) if apart else world,
+        communicator=alone if apart else world,
         inner_meeting=inner_meeting,
         hints=hints,
         machine=machine,
