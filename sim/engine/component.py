@@ -270,7 +270,8 @@ def _fitted(value: Any, kind: Kind) -> Any | None:
         if any(part is None for part in parts):
             return None
         kept = all(one is part for one, part in zip(parts, value, strict=True))
-        return value if kept else type(value)(*parts)
+        named: Callable[..., tuple[Any, ...]] = type(value)
+        return value if kept else named(*parts)
     return value if kind_of(value) == kind else None
 
 

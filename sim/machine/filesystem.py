@@ -205,16 +205,18 @@ class FileSystem:
         now = self.environment.now
         operations, bounds = batch.listing()
         self.plane.batches.note_library_calls(batch, operations)
-        if self._of_one_node:
-            self._place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
+        self.place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
         number = self.plane.batches.submit(batch.programs, operations, bounds, now, batch.transfers)
         return self.environment.batch_event(number)
 
-    def _place_files(self, operations: Operations, program: Integers) -> None:
+    def place_files(self, operations: Operations, program: Integers) -> None:
         """Put files that only one node can reach on the node that uses them first.
 
-        Service nodes reach all files that they serve.
+        ``program``, int64 (n,), is whose each operation is. Service nodes reach all files that they
+        serve. InputError is raised if programs of several nodes use such a file.
         """
+        if not self._of_one_node:
+            return
         tables = self.plane.tables
         program_node = tables.programs.rows.node
         on_files = _ON_FILES[operations["kind"]] & (

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.scenario import Scenario
 from xc40io.run.jobs import simulate_jobs
+from xc40io.run.simulate import simulate
 
 FILES = 20
 TRACE = "rank,op,file,offset,length,think\n" + "".join(
@@ -49,3 +52,23 @@ def test_traces_with_many_files_are_replayed_beside_mpi_io(tmp_path: Path) -> No
         assert phases["posix write"].bytes == phases["posix read"].bytes == FILES * 2 * 65536
         assert phases["compute"].seconds == pytest.approx(FILES * 2e-3, rel=1e-6)
         assert replayed.slowdown == pytest.approx(1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_files_of_a_trace_lie_on_the_ssd_of_the_node_that_uses_them(
+    tmp_path: Path, nodes: int
+) -> None:
+    """Each has dirty pages of its own; where both ranks use one file, they are on one node."""
+    rows = ["rank,op,file,offset,length", "1,write,a,0,100", "1,fsync,a,,"]
+    rows += ["0,write,b,0,100", "0,write,b,1,1048576", "1,write,a,0,70000", "1,fsync,a,,"]
+    rows += ["0,fsync,b,,", "0,read,a,0,100"]
+    trace = tmp_path / "job.csv"
+    trace.write_text("\n".join(rows) + "\n")
+    workload = {"kernel": {"name": "replay", "trace": str(trace)}}
+    job = {"machine": "theta", "nodes": nodes, "ppn": 2 // nodes, "workload": workload}
+    scenario = Scenario.model_validate(job | {"target": "ssd"})
+    if nodes == 2:
+        with pytest.raises(InputError, match="SSD of a node"):
+            simulate(scenario)
+    else:
+        assert simulate(scenario).simulated < 1.0

@@ -200,6 +200,7 @@ class Feeder:
         codes, codes_rank, operations["timer"] = self._columns(operations["timer"], rank)
         bounds = np.append(0, np.cumsum(np.bincount(rank, minlength=self._ranks)))
         programs, environment = self._job.programs[: self._ranks], self._job.filesystem.environment
+        self._job.filesystem.place_files(operations, programs[rank])
         number = self._plane.batches.submit(
             programs, operations, bounds, environment.now, held=window.held
         )
@@ -246,7 +247,7 @@ class Feeder:
 
     def _rank(self, rank: int) -> Waiting:
         """Replay one rank, piece by piece."""
-        environment = self._job.filesystem.environment
+        filesystem, environment = self._job.filesystem, self._job.filesystem.environment
         programs = self._job.programs[rank : rank + 1]
         going_on = False
         for operations, held in self._pieces(rank):
@@ -254,6 +255,7 @@ class Feeder:
             operations["timer"] = column
             self._plane.widen(timers=len(codes))
             bounds = np.array([0, len(operations)])
+            filesystem.place_files(operations, np.repeat(programs, len(operations)))
             number = self._plane.batches.submit(
                 programs, operations, bounds, environment.now, going_on=going_on, held=held
             )
