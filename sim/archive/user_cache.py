@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from xc40io.archive.whole_files import to_disk
 from xc40io.config.errors import InputError, shown
 
 _KEPT_SECONDS = 30 * 24 * 3600.0
@@ -111,7 +112,7 @@ def written(path: Path) -> Iterator[Path]:
     os.close(handle)
     try:
         yield Path(name)
-        _to_disk(name)
+        to_disk(name)
         try:
             Path(name).replace(path)
         except IsADirectoryError:  # nothing else that belongs there would ever be kept
@@ -119,12 +120,3 @@ def written(path: Path) -> Iterator[Path]:
             Path(name).replace(path)
     finally:
         Path(name).unlink(missing_ok=True)
-
-
-def _to_disk(name: str) -> None:
-    """Have the system write the bytes of a file to the disk."""
-    handle = os.open(name, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

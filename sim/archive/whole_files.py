@@ -122,10 +122,20 @@ def _ordinary(path: Path) -> Iterator[Path]:
     os.close(new_file(draft))
     try:
         yield draft
+        to_disk(draft)
         draft.replace(target)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def to_disk(path: str | Path) -> None:
+    """Have the system write the bytes of a file to the disk, before the file gets its name."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @contextmanager
