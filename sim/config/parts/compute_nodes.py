@@ -52,6 +52,8 @@ class Nodes(Model):
     node_copy_rate
         Bytes/s of all cores of a node together, of pages that are new in the cache, while none of
         them waits for another.
+    node_fetch_rate
+        Bytes/s that all cores of a node together read into its cache; None: as `node_copy_rate`.
     node_hit_rate
         Bytes/s that all cores of a node together copy out of pages that are in the cache.
     open_time
@@ -92,6 +94,7 @@ class Nodes(Model):
     read_copy_rate: Rate
     read_page_time: Seconds
     node_copy_rate: Rate
+    node_fetch_rate: Rate | None = None
     node_hit_rate: Rate
     open_time: Seconds
     call_time: Seconds
