@@ -158,6 +158,7 @@ class PageCache(Component):
     max_node_cache: int  # bytes that a node caches at most (`max_cached_mb`)
     tree_page: float  # seconds of a node to enter a written page into the tree of its file's pages
     tree_handover: float  # besides, for each core that waits for the lock of the tree
+    range_locks: int  # whether writers of a file exclude each other where their bytes overlap alone
 
     @classmethod
     def build(cls, site: Site) -> PageCache:
@@ -186,6 +187,7 @@ class PageCache(Component):
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,
             tree_handover=machine.nodes.spinlock_handover_time,
+            range_locks=machine.lustre.range_locks,
         )
 
     def demands(self) -> Demands:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, mo
 from xc40io.config.errors import InputError
 from xc40io.config.kept import kept
 from xc40io.config.model import Model
+from xc40io.config.parts.releases import release_of
 from xc40io.config.setstripe import ComponentRequest
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import (
@@ -288,6 +289,14 @@ class Lustre(Model):
     dom_size: Size | None = None
     pools: Pools | None = None
     mds: Mds
+
+    @property
+    def range_locks(self) -> bool:
+        """Whether writers of one file on a node exclude each other only where their bytes overlap.
+
+        So it is from Lustre 2.7 on (LU-1669); before, a write had the whole file to itself.
+        """
+        return release_of(self.version) >= (2, 7)
 
     @property
     def default_striping(self) -> StripeRequest:
