@@ -80,6 +80,7 @@ PROGRAM = np.dtype(
         ("phase", "i4"),  # the state that it is in within an operation that waits
         ("active", "i4"),
         ("inode", "i4"),
+        ("directory", "i4"),  # 1 + the row of the one whose mutex it has, or waits for; 0: none
         ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
         ("osc_object_id", "i4"),
         ("lock", "i4"),

@@ -112,7 +112,10 @@ PARTS = (
         (Cause.MDS, Cause.OBJECTS, Cause.TURN, Cause.METADATA, Cause.SYNC),
         (StationKind.MDS,),
         rates=_MDS_RATES,
-        times=("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
+        times=(
+            *("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
+            "lustre.mds.change_latency",
+        ),
     ),
     _part(
         "locks",
