@@ -214,6 +214,8 @@ class Lustre(Model):
         stats them in their order (llite.*.statahead_max); 0: none.
     statahead_agl
         Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
+    full_extents_first
+        Whether dirty extents that fill an RPC go before others (Lustre 2.10, LU-8515).
     lock_ahead
         Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
@@ -279,6 +281,7 @@ class Lustre(Model):
     readahead_whole: Bytes
     statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
     statahead_agl: bool = True
+    full_extents_first: bool = False
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]
