@@ -533,7 +533,7 @@ class Clients:
             yield sent
             # A write: the request, and the server's question for the bulk.
             yield self.clock.timeout(2 * self.latency if write else self.latency)
-            work = size + (lustre.partial_stripe_factor - 1) * partial
+            work = size + partial
             yield self.disks[osc.ost].serve(lustre.ost_request_overhead + work / rate, node.number)
             if write:
                 yield self.clock.timeout(lustre.ost_write_latency + self.latency)
@@ -544,15 +544,17 @@ class Clients:
         self.clock.process(journey())
 
     def partial(self, low: int, high: int, size: int) -> int:
-        """Return how many of the bytes lie in RAID stripes that they do not fill.
+        """Return what RAID stripes that the bytes do not fill cost beyond these, in bytes.
 
-        With holes between them, none is known to be full.
+        Each costs as its bytes do on all disks, up to all of it. With holes between the bytes, none
+        is known to be full.
         """
-        stripe = self.machine.lustre.raid_stripe
+        stripe, factor = self.machine.lustre.raid_stripe, self.machine.lustre.partial_stripe_factor
+        touched = range(low // stripe, -(-high // stripe))
         if size < high - low:
-            return size
-        full = [s for s in range(low // stripe, high // stripe) if s * stripe >= low]
-        return size - len(full) * stripe
+            return int(min(factor * size, len(touched) * stripe)) - size
+        parts = [min(high, (s + 1) * stripe) - max(low, s * stripe) for s in touched]
+        return sum(int(min(factor * part, stripe)) - part for part in parts)
 
     # --------------------------------------------------------------------------------- locks
 

@@ -176,7 +176,7 @@ class Lustre(Model):
         an OST loses speed, in proportion, down to the loss when it is full.
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
-        a byte is in a stripe that is written in part.
+        a byte is in a small part of a stripe; no part is more work than the whole stripe.
     ost_disks, disk_seek, disk_settle, disk_turn, disk_queue
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
         average, those of it until the head has settled, however near it is, and those of one turn

@@ -31,7 +31,7 @@ from xc40io.lustre.net.bulk import add_rpc
 from xc40io.lustre.osc.dirty import release_room, wake_waiters
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import extent_done, lower_urgency
-from xc40io.lustre.server.disks import partial_bytes
+from xc40io.lustre.server.disks import parity_work
 from xc40io.lustre.server.journal import note_write
 from xc40io.node.nodes import expect_thread
 from xc40io.node.osc_extents import (
@@ -173,7 +173,7 @@ def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: f
             osc.cache.osc_extents[last].next_of_rpc = extent_id
         last = extent_id
         size += extent.bytes
-        partial += partial_bytes(osc.brw.disks, extent.low, extent.high, extent.bytes)
+        partial += parity_work(osc.brw.disks, extent.low, extent.high, extent.bytes)
         extent_id = extent.next
         if size < osc.cache.rpc_size:
             extent_id = dirty_from(osc.cache, extent_id)
@@ -198,7 +198,7 @@ def _send_work(osc: Osc, obd_id: int, now: float) -> None:
     size = min(work.left, rpc_size - work.offset % rpc_size)
     partial = 0
     if work.write:
-        partial = partial_bytes(osc.brw.disks, work.offset, work.offset + size, size)
+        partial = parity_work(osc.brw.disks, work.offset, work.offset + size, size)
     # Read all of the row that the RPC needs before it is given back.
     program, extent, object_id, write = work.program, work.extent, work.object, work.write
     offset = work.offset
