@@ -58,6 +58,7 @@ PROGRAM = np.dtype(
         ("done", "i8"),  # bytes of it that are done
         ("offset", "i8"),  # where in the object it is
         ("left", "i8"),  # bytes left of the stripe chunk
+        ("piece", "i8"),  # bytes of the chunk that are being copied into the page cache
         ("later", "i8"),  # bytes of the chunk after the piece that is read
         ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
         ("pending", "i8"),  # bytes or replies that it waits for

@@ -184,7 +184,7 @@ class Lustre(Model):
         an OST loses speed, in proportion, down to the loss when it is full.
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
-        a byte is in a stripe that is written in part.
+        a byte is in a small part of a stripe; no part is more work than the whole stripe.
     ost_disks, disk_seek, disk_settle, disk_turn, disk_queue
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
         average, those of it until the head has settled, however near it is, and those of one turn
@@ -222,6 +222,8 @@ class Lustre(Model):
         stats them in their order (llite.*.statahead_max); 0: none.
     statahead_agl
         Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
+    full_extents_first
+        Whether dirty extents that fill an RPC go before others (Lustre 2.10, LU-8515).
     lock_ahead
         Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
@@ -287,6 +289,7 @@ class Lustre(Model):
     readahead_whole: Bytes
     statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
     statahead_agl: bool = True
+    full_extents_first: bool = False
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]
