@@ -198,7 +198,7 @@ class Mds(Component):
             seconds=_seconds(mds),
             each_object=mds.stripe_time,
             change_latency=mds.change_latency,
-            latency=control_latency(site.machine, mds.message_latency),
+            latency=control_latency(site.machine, site.machine.nodes.mds_message_latency),
             directory_service=1.0 / mds.directory_rate,
         )
 

@@ -99,7 +99,7 @@ class Node:
 
     def ask(self, rank: int, seconds: float, changed: int | None = None) -> Steps:
         """Send the server a request, which may change a file, and wait for its reply."""
-        yield self.clock.timeout(self.mds.message_latency)
+        yield self.clock.timeout(self.machine.nodes.mds_message_latency)
         if changed is not None:
             self.changing.append(changed)
         yield self.server.serve(seconds, rank)
@@ -108,4 +108,4 @@ class Node:
             yield self.clock.timeout(self.mds.change_latency)
             self.changing.remove(changed)
             self.looked.discard(changed)
-        yield self.clock.timeout(self.mds.message_latency)
+        yield self.clock.timeout(self.machine.nodes.mds_message_latency)

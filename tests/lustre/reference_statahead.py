@@ -57,7 +57,7 @@ class Node:
     def __init__(self, machine: Machine, osts: Sequence[Sequence[int]]) -> None:
         self.clock = clock = simpy.Environment()
         self.lustre, self.latency = machine.lustre, machine.network.message_latency
-        self.mds_latency = machine.lustre.mds.message_latency or self.latency
+        self.mds_latency = machine.nodes.mds_message_latency or self.latency
         self.osts = osts
         self.mds = Station(clock)
         self.osses = [Station(clock) for _ in range(machine.lustre.osts)]

@@ -21,7 +21,7 @@ KNOWN: dict[str, Any] = {
     "lustre.mds.stripe_time": 40e-6,
     "lustre.mds.op_latency": 120e-6,
     "lustre.mds.change_latency": 200e-6,
-    "lustre.mds.message_latency": 90e-6,
+    "nodes.mds_message_latency": 90e-6,
     "lustre.unused_locks_per_core": 1,
     "nodes.cores": PER_NODE,
 }
@@ -57,7 +57,7 @@ def recipe() -> dict[str, float]:
     made, looked = 1 / one["FILE_CREATION"], 1 / one["FILE_STAT"]
     stripes = STRIPES * known["stripe_time"]
     machine = machine_of(scenario(1, "-n 1"))
-    message = control_latency(machine, machine.lustre.mds.message_latency)
+    message = control_latency(machine, machine.nodes.mds_message_latency)
     return {
         "stat_rate": 1 / stat,
         "unlink_rate": 1 / (removal - stat - stripes),

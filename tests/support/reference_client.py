@@ -37,7 +37,7 @@ Steps = Generator[Event, Any, Any]
 FAST = 1e29  # bytes/s: so little time vanishes beside any other
 SIMPLE: dict[str, object] = {
     "network__message_latency": 16339 / 2**28,
-    "lustre__mds__message_latency": 14293 / 2**28,
+    "nodes__mds_message_latency": 14293 / 2**28,
     "network__nic_latency": 0,
     "network__hop_latency": 0,
     "network__nic_rate": FAST,
@@ -788,10 +788,10 @@ class Clients:
             yield flushed
         with inode.mutex.request() as turn:
             yield turn
-            mds = self.machine.lustre.mds
-            yield self.clock.timeout(mds.message_latency)
+            mds, latency = self.machine.lustre.mds, self.machine.nodes.mds_message_latency
+            yield self.clock.timeout(latency)
             yield self.mds.serve(1 / mds.sync_rate, node.number)
-            yield self.clock.timeout(mds.op_latency + mds.message_latency)
+            yield self.clock.timeout(mds.op_latency + latency)
             yield self.clock.all_of([self.clock.process(self.sync(node, ost)) for ost in file.osts])
 
     def sync(self, node: Node, ost: int) -> Steps:

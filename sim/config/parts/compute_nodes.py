@@ -68,6 +68,9 @@ class Nodes(Model):
     open_time
         Seconds that an open takes which finds its file open on the node; the ranks of a node take
         them one after another.
+    mds_message_latency
+        Seconds of the software at both ends of a message between a node and an MDS;
+        `network.message_latency` unless given, which is that of all other messages.
     call_time
         Seconds of a core that a read or write call on Lustre takes whatever its size.
     name_time
@@ -114,6 +117,7 @@ class Nodes(Model):
     rpc_thread_rate: Rate
     lock_threads: Few
     lock_thread_time: Seconds
+    mds_message_latency: Seconds | None = None
 
     @property
     def parallel_lookups(self) -> bool:

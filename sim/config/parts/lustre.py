@@ -91,9 +91,6 @@ class Mds(Model):
         Seconds one operation takes on an idle server, besides the messages.
     change_latency
         Seconds that a create, an unlink, a mkdir or a rename takes on an idle server beyond that.
-    message_latency
-        Seconds of the software at both ends of a message to or from an MDS;
-        `network.message_latency` unless given, which is that of all other messages.
     max_rpcs_in_flight
         Stats that a client has under way to one MDT (of its mdc), besides the one RPC that
         modifies.
@@ -125,7 +122,6 @@ class Mds(Model):
     sync_rate: PerSecond
     op_latency: Seconds
     change_latency: Seconds = 0.0
-    message_latency: Seconds | None = None
     max_rpcs_in_flight: Count
     directory_rate: PerSecond
     readdir_rate: PerSecond

@@ -25,7 +25,7 @@ from xc40io.run.result import Result
 def small_journeys(stage: Stage, result: Result, recording: Recording) -> Iterator[Journey]:
     """Yield the journeys of all requests to MDSs and OSSs, and of the messages of all locks."""
     latency = control_latency(result.machine)
-    to_server = control_latency(result.machine, result.machine.lustre.mds.message_latency)
+    to_server = control_latency(result.machine, result.machine.nodes.mds_message_latency)
     mds_of = mds_numbers(result.station_table)
     for request in to_mds(recording.requests):
         server = stage.find(PlaceKind.MDS, mds_of[int(request["station"])])
