@@ -285,7 +285,7 @@ class Lustre(Model):
     readahead_whole: Bytes
     statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
     statahead_agl: bool = True
-    full_extents_first: bool = False
+    full_extents_first: bool | None = None
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]

@@ -96,7 +96,7 @@ class Osc(Component):
             max_dirty=lustre.max_dirty,
             max_node_dirty=site.machine.nodes.max_dirty,
             grant_chunk=lustre.grant_chunk,
-            full_first=int(lustre.full_extents_first),
+            full_first=int(lustre.full_extents_first or 0),
         )
 
     def demands(self) -> Demands:
