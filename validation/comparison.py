@@ -1,4 +1,8 @@
-"""The score beside that of an earlier day: which numbers moved, and whether the change may land."""
+"""The score beside that of an earlier day: which numbers moved, and whether the change may land.
+
+It lands when it carries over: when the mean of the far half falls, and nothing near gets much
+worse. Where nothing far moved the mean of the near half is asked.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xc40io.validation.claim import Claim
+from xc40io.validation.half import Half
 from xc40io.validation.kept import Result
 from xc40io.validation.number import DistinctNumber, Measurement
 from xc40io.validation.score import (
@@ -99,32 +104,38 @@ class Comparison:
 
     @property
     def risen(self) -> dict[str, tuple[Tally, Tally]]:
-        """The groups that hold the change back, as they were and are."""
-        before = self.before.groups
+        """The groups that hold the change back, with their near numbers as they were and are."""
+        before = self.before.halves[Half.NEAR].groups
         return {
             name: (before[name], now)
-            for name, now in self.now.groups.items()
+            for name, now in self.now.halves[Half.NEAR].groups.items()
             if now.numbers >= SMALLEST_GROUP and _rise(before[name], now) > RISE + _EXACT
         }
 
+    @cached_property
+    def judged(self) -> Half:
+        """The half whose mean tells whether the change lands: far, unless nothing moved there."""
+        far = any(pair.shift for pair in self.pairs if pair.number.place.half is Half.FAR)
+        return Half.FAR if far else Half.NEAR
+
     @property
     def rise(self) -> float:
-        """By how much the mean over all numbers rose; below 0 if it fell."""
-        return _rise(self.before.total, self.now.total)
+        """By how much the mean over the judged half rose; below 0 if it fell."""
+        return _rise(self.before.halves[self.judged].total, self.now.halves[self.judged].total)
 
     @property
     def is_nearer(self) -> bool:
-        """Whether the mean over all numbers fell."""
+        """Whether the mean over the judged half fell."""
         return self.rise < -_EXACT
 
     @property
     def is_worse(self) -> bool:
-        """Whether the mean over all numbers rose."""
+        """Whether the mean over the judged half rose."""
         return self.rise > _EXACT
 
     @property
     def lands(self) -> bool:
-        """Whether a change of physics lands: the mean falls, and no group gets much worse."""
+        """Whether a change of physics lands: the mean falls, and nothing near gets much worse."""
         return self.is_nearer and not self.risen
 
 

@@ -28,7 +28,7 @@ _WORDS = {
     DIRECT: "direct I/O",
     "local SSDs": "local SSDs",
     "burst buffer": "burst buffer",
-    "application": "an application through ADIOS",
+    "application": "an application or a kernel",
 }
 """What the kinds are called, in the order in which they are told."""
 

@@ -20,7 +20,9 @@ from xc40io.trust.how_sure import chance_better, expected
 from xc40io.trust.model_error import ModelErrors
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.fold import series_of
+from xc40io.validation.half import near_claims
 from xc40io.validation.model_error import Known, Measured, document, known_errors, rated
+from xc40io.validation.prediction import predictions
 from xc40io.validation.ratio_error import Rated, by_series
 
 BANDS = ((0.5, 0.75), (0.75, 0.9), (0.9, 0.97), (0.97, 1.0))
@@ -38,6 +40,8 @@ class Covered(NamedTuple):
         Whether it lies in the interval of nine of ten.
     familiar
         Whether runs like it were measured, besides its own series.
+    near
+        Whether something was fitted near it (``xc40io.validation.half``).
     factor
         By which the interval reaches up and down.
     """
@@ -45,6 +49,7 @@ class Covered(NamedTuple):
     group: str
     inside: bool
     familiar: bool
+    near: bool
     factor: float
 
 
@@ -79,6 +84,7 @@ class Coverage:
         self._crossed = crossed
         self._known = known_errors(crossed)
         self._errors = cache(self._without)
+        self._near = near_claims(crossed.claims, predictions(crossed.claims))
 
     def covered(self) -> list[Covered]:
         """Return the measured rates with whether they lie in their intervals."""
@@ -94,7 +100,8 @@ class Coverage:
         spread, why = expected(first.scenario, first.phase, errors)
         group = self._crossed.claims[first.claim].family
         far = spread.nine_of_ten
-        return Covered(group, abs(one.crossed) <= far, not why, math.exp(far))
+        near = any(rate.claim in self._near for rate in one.rates)
+        return Covered(group, abs(one.crossed) <= far, not why, near, math.exp(far))
 
     def _pairs(self, same: Sequence[Rated]) -> Iterator[Chance]:
         """Yield the pairs of one series; of runs that differ in nothing there is nothing to say."""
@@ -133,7 +140,9 @@ def coverage_rows(found: Sequence[Covered]) -> Iterator[tuple[str, ...]]:
     groups["all"] = list(found)
     groups["all, such runs measured in other series"] = [one for one in found if one.familiar]
     groups["all, no such runs measured elsewhere"] = [one for one in found if not one.familiar]
-    for group, own in groups.items():
+    groups["near"] = [one for one in found if one.near]
+    groups["far"] = [one for one in found if not one.near]
+    for group, own in ((name, some) for name, some in groups.items() if some):
         inside = sum(one.inside for one in own)
         middle = sorted(one.factor for one in own)[len(own) // 2]
         yield group, f"{inside}", f"{len(own)}", f"{middle:.2f}"

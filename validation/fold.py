@@ -18,6 +18,7 @@ from typing import Literal
 from xc40io.validation.claim import Claim
 from xc40io.validation.claim_trial import machines_of
 from xc40io.validation.free_parameter import FreeParameter
+from xc40io.validation.target import load_targets
 
 By = Literal["series", "study"]
 """What is left out at a time."""
@@ -32,14 +33,23 @@ def study_of(claim: Claim) -> str:
     It is the first word of the source if that is ``owner/repository``, else all of it up to the
     first bracket or stop.
     """
-    source = claim.target.source.strip()
+    source = _source(claim)
     found = _REPOSITORY.match(source) or _DOCUMENT.match(source)
     return found[0].strip() if found else claim.family
 
 
 def series_of(claim: Claim) -> str:
     """Return the figure, table or log of a claim's number, with the nodes that it is about."""
-    return f"{claim.target.source}, {claim.target.system}"
+    return f"{_source(claim)}, {claim.target.system}"
+
+
+def _source(claim: Claim) -> str:
+    """Return the source of a claim's number; of a row that is said to be as another, its source."""
+    source = claim.target.source.strip()
+    rows = load_targets()
+    while (other := source.removeprefix("as ")) in rows:
+        source = rows[other].source.strip()
+    return source
 
 
 FOLDS: Mapping[By, Callable[[Claim], str]] = {"series": series_of, "study": study_of}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -123,6 +124,10 @@ def _rate(run: RunRecord, phase: str, step: str = "") -> float:
     return max(found.bandwidth for found in _phases(run, phase, step))
 
 
+def _median(run: RunRecord, phase: str) -> float:
+    return statistics.median(found.bandwidth for found in _phases(run, phase))
+
+
 def _seconds(run: RunRecord, phase: str, step: str = "") -> float:
     return min(found.seconds for found in _phases(run, phase, step))
 
@@ -157,6 +162,7 @@ def _mpi(costs: Collectives, collective: str, size: str) -> float:
 FUNCTIONS = {
     "write": Function(RATE, lambda run: _rate(run, "write"), "IOR: bytes/s, the best repetition"),
     "read": Function(RATE, lambda run: _rate(run, "read"), "IOR: bytes/s, the best repetition"),
+    "median": Function(RATE, _median, "IOR: bytes/s of a phase, the median of its repetitions"),
     "raw_write": Function(
         RATE,
         lambda run: _best_rate(run, "write", "raw_rate", "aggregator"),

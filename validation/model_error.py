@@ -36,10 +36,10 @@ from xc40io.validation.metric import EACH
 from xc40io.validation.pooling import Weighed, pooled, spread
 from xc40io.validation.ratio_error import Compared, Rated, claimed, compared
 
-_RATES = ("write", "read", "phase")
+_RATES = ("write", "read", "median", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
 
-_PHASES = ("phase", "operations")
+_PHASES = ("median", "phase", "operations")
 """Those that are told the phase."""
 
 _BOUNDS = ("nodes", "ranks", "bytes_a_rank", "call")

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from xc40io.studies.store import scenario_hash
 from xc40io.validation.claim import Claim
+from xc40io.validation.half import Place, place_of
 from xc40io.validation.metric import EACH
 
 
@@ -60,11 +61,14 @@ class DistinctNumber:
     kind
         Fitted if any of its readers was fitted, predicted if all are predictions
         (``xc40io.validation.prediction``).
+    place
+        Where it stands in the score (``xc40io.validation.half``); that of the first of its readers.
     """
 
     readers: tuple[Measurement, ...]
     group: str
     kind: Kind
+    place: Place
 
     def __str__(self) -> str:
         """Return its readers."""
@@ -81,7 +85,7 @@ def measurements(claim: Claim) -> list[Measurement]:
 
 
 def distinct_numbers(
-    claims: Mapping[str, Claim], predicted: Container[str]
+    claims: Mapping[str, Claim], predicted: Container[str], near: Container[str] = ()
 ) -> list[DistinctNumber]:
     """Return the distinct numbers that are compared with measurements, in the order of the claims.
 
@@ -91,6 +95,8 @@ def distinct_numbers(
         Those whose numbers are wanted, by id.
     predicted
         The ids of the genuine predictions.
+    near
+        The ids of the claims that have something fitted near them.
 
     Raises
     ------
@@ -102,7 +108,12 @@ def distinct_numbers(
         for measurement in measurements(claim):
             readers.setdefault(number_key(claim, measurement.point), []).append(measurement)
     return [
-        DistinctNumber(tuple(found), claims[found[0].claim].family, _kind(found, claims, predicted))
+        DistinctNumber(
+            tuple(found),
+            claims[found[0].claim].family,
+            _kind(found, claims, predicted),
+            place_of(claims[found[0].claim], near),
+        )
         for found in readers.values()
     ]
 

@@ -12,6 +12,7 @@ from itertools import islice
 from xc40io.config.errors import InputError, nearest
 from xc40io.studies.simulations import Simulations
 from xc40io.validation.claim import Claim
+from xc40io.validation.half import near_claims
 from xc40io.validation.prediction import predictions
 from xc40io.validation.verdict import Outcome, Verdict, judge, not_run
 
@@ -98,11 +99,14 @@ class Report:
         Ids of the claims that are genuine predictions.
     simulations
         Which have run the scenarios, and can run more.
+    near
+        Ids of the claims that have something fitted near them (``xc40io.validation.half``).
     """
 
     outcomes: tuple[Outcome, ...]
     predictions: frozenset[str]
     simulations: Simulations = field(repr=False, compare=False)
+    near: frozenset[str] = frozenset()
 
     @property
     def failed(self) -> list[Outcome]:
@@ -166,8 +170,9 @@ def validate(
     outcomes = (
         judge(claim, found[claim.id]) if claim.id in found else not_run(claim) for claim in claims
     )
-    predicted = predictions(known if known is not None else {one.id: one for one in claims})
-    return Report(tuple(outcomes), predicted, simulations)
+    known = known if known is not None else {one.id: one for one in claims}
+    predicted = predictions(known)
+    return Report(tuple(outcomes), predicted, simulations, near_claims(known, predicted))
 
 
 def select(

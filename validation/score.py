@@ -1,7 +1,8 @@
 """The score: how far all distinct simulated numbers are from what was measured.
 
-A change of physics is judged by it and not by the rows that it was made for: by the mean of
-``|ln(simulated / measured)|`` over every distinct number (``xc40io.validation.number``). A number
+A change of physics is judged by it and not by the rows that it was made for: by the means of
+``|ln(simulated / measured)|`` over the distinct numbers (``xc40io.validation.number``) of its two
+halves, those near which something was fitted and the others (``xc40io.validation.half``). A number
 that is far off counts at most :data:`MOST`, so that one wild row does not outweigh ten near ones;
 so does one whose run does not end.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
@@ -18,6 +19,7 @@ from typing import get_args
 from xc40io.validation.claim import Claim, Role
 from xc40io.validation.error import error_of
 from xc40io.validation.frozen import digest_of
+from xc40io.validation.half import Half, What
 from xc40io.validation.kept import Result, load_kept, results_in
 from xc40io.validation.number import (
     DistinctNumber,
@@ -122,11 +124,7 @@ class Score:
     @property
     def groups(self) -> dict[str, Tally]:
         """The groups of claims, in their order."""
-        names = dict.fromkeys(one.number.group for one in self.scored)
-        return {
-            name: Tally.of(one.error for one in self.scored if one.number.group == name)
-            for name in names
-        }
+        return self._by(lambda number: number.group)
 
     @property
     def kinds(self) -> dict[str, Tally]:
@@ -135,6 +133,42 @@ class Score:
             kind.value: Tally.of(one.error for one in self.scored if one.number.kind is kind)
             for kind in Kind
         }
+
+    @cached_property
+    def halves(self) -> dict[Half, Score]:
+        """The scores of what is near and of what is far."""
+        return {
+            half: Score(tuple(one for one in self.scored if one.number.place.half is half))
+            for half in Half
+        }
+
+    @property
+    def whats(self) -> dict[str, Tally]:
+        """What the numbers are of."""
+        found = self._by(lambda number: number.place.what.value)
+        return {what.value: found[what.value] for what in What if what.value in found}
+
+    @property
+    def studies(self) -> dict[str, Tally]:
+        """The documents and repositories that they were published in, in their order."""
+        return self._by(lambda number: number.place.study)
+
+    @property
+    def mean_of_studies(self) -> float | None:
+        """The mean in which each study counts alike, however many numbers it has."""
+        means = [tally.mean for tally in self.studies.values() if tally.mean is not None]
+        return statistics.fmean(means) if means else None
+
+    def of(self, what: str) -> Score:
+        """Return the score of the numbers of one kind."""
+        return Score(tuple(one for one in self.scored if one.number.place.what.value == what))
+
+    def _by(self, name_of: Callable[[DistinctNumber], str]) -> dict[str, Tally]:
+        """Return what the numbers add up to by some name, in the order of the names."""
+        errors: dict[str, list[float]] = {}
+        for one in self.scored:
+            errors.setdefault(name_of(one.number), []).append(one.error)
+        return {name: Tally.of(some) for name, some in errors.items()}
 
     @cached_property
     def total(self) -> Tally:
@@ -150,7 +184,8 @@ class Score:
 def score_of(report: Report) -> Score:
     """Return the score of a validation; claims that were left out have their kept results."""
     claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
-    return score(claims, report.predictions, results_in(report_document(report)), load_kept())
+    results = results_in(report_document(report))
+    return score(claims, report.predictions, results, load_kept(), near=report.near)
 
 
 def score(
@@ -158,6 +193,8 @@ def score(
     predicted: Container[str],
     results: Mapping[str, Result],
     kept: Mapping[str, Result] | None = None,
+    *,
+    near: Container[str] = (),
 ) -> Score:
     """Return the score of some claims.
 
@@ -172,6 +209,8 @@ def score(
     kept
         What came of claims on some other day, in place of those that were not run; only of those
         that were put as they are put now.
+    near
+        The ids of the claims that have something fitted near them.
 
     Raises
     ------
@@ -181,7 +220,7 @@ def score(
     now = ratios_by_measurement(claims, results)
     before = ratios_by_measurement(claims, kept or {})
     scored, missing = [], []
-    for number in distinct_numbers(claims, predicted):
+    for number in distinct_numbers(claims, predicted, near):
         fresh = {one: now[one] for one in number.readers if one in now}
         known = fresh or {one: before[one] for one in number.readers if one in before}
         if known:

@@ -33,8 +33,9 @@ def score_document(
         ``version``, ``code`` (a hash of the simulator's sources), ``numbers`` (each with the
         measurements that read it, its ratio, its ``|ln|`` as it counts, whether it is kept from
         another day), ``missing`` (those without a result), ``groups``, ``kinds`` and ``total``
-        (what they add up to) and, if asked for, ``against`` (what moved since, the tallies before
-        and now, and whether the change lands).
+        (what they add up to), ``halves`` (near and far, each by ``what`` the numbers are of and by
+        ``studies``, with ``mean_of_studies`` in which each study counts alike) and, if asked for,
+        ``against`` (what moved since, the tallies before and now, and whether the change lands).
     """
     document = {
         "version": version("xc40io"),
@@ -54,6 +55,7 @@ def _scored(one: Scored) -> dict[str, Any]:
         "measurements": _readers(number),
         "group": number.group,
         "kind": number.kind.value,
+        **number.place._asdict(),
         "ratio": one.ratio,
         "error": one.error,
         "kept": one.kept,
@@ -69,6 +71,16 @@ def _tallies(score: Score) -> dict[str, Any]:
         "groups": _by_name(score.groups),
         "kinds": _by_name(score.kinds),
         "total": _tally(score.total),
+        "halves": {half.value: _half(found) for half, found in score.halves.items()},
+    }
+
+
+def _half(found: Score) -> dict[str, Any]:
+    return {
+        **_tally(found.total),
+        "mean_of_studies": found.mean_of_studies,
+        "what": _by_name(found.whats),
+        "studies": _by_name(found.studies),
     }
 
 

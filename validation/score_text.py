@@ -17,6 +17,13 @@ _TITLE = (
     "with the geometric mean of its ratios.\n"
 )
 
+_NEAR_AND_FAR = (
+    "Near is a number to whose kind something was fitted, on its machine and in its study; far\n"
+    "are the others. Kinds, then studies.\n"
+)
+
+_HEAD = ("", "numbers", "median", "mean", f"within {NEAR:g}", f"within {FAR:g}")
+
 _WORTH_A_LINE = 0.005  # what changes a ratio in its second digit behind the point
 
 
@@ -36,7 +43,7 @@ def format_score(
     everything
         Whether to list every number, those first that are furthest off, and whatever moved.
     """
-    parts = [f"{_TITLE}\n{_table(score)}{_remarks(score)}"]
+    parts = [f"{_TITLE}\n{_table(score)}{_remarks(score)}", _halves(score)]
     if everything:
         parts.append(_numbers(score))
     if comparison is not None:
@@ -46,11 +53,34 @@ def format_score(
 
 def _table(score: Score) -> str:
     """Print a row for each group, then one for each kind, and one for all."""
-    head = ("", "numbers", "median", "mean", f"within {NEAR:g}", f"within {FAR:g}")
     groups = [_row(name, tally) for name, tally in score.groups.items()]
     kinds = [_row(name, tally) for name, tally in score.kinds.items() if tally.numbers]
-    nothing = ("",) * len(head)
-    return format_columns([head, *groups, nothing, *kinds, _row("all", score.total)])
+    nothing = ("",) * len(_HEAD)
+    return format_columns([_HEAD, *groups, nothing, *kinds, _row("all", score.total)])
+
+
+def _halves(score: Score) -> str:
+    """Print what each half adds up to: its kinds of numbers, and the studies that they are of."""
+    studies = [
+        (*_row(f"{half}, {name}", tally), "")
+        for half, found in score.halves.items()
+        for name, tally in found.studies.items()
+    ]
+    head, *rows = half_rows(score)
+    return f"{_NEAR_AND_FAR}\n{format_columns([head, *rows, ('',) * len(head), *studies])}"
+
+
+def half_rows(score: Score) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each half, and for what its numbers are of, with the head of the table.
+
+    The last column is the mean in which each study counts alike.
+    """
+    yield *_HEAD, "mean of studies"
+    for half, found in score.halves.items():
+        parts = {half.value: found} | {f"{half}, {what}": found.of(what) for what in found.whats}
+        for name, part in parts.items():
+            if part.scored:
+                yield *_row(name, part.total), _error(part.mean_of_studies)
 
 
 def _row(name: str, tally: Tally) -> tuple[str, ...]:
@@ -125,8 +155,13 @@ def _means(comparison: Comparison) -> str:
     rows += _mean_rows(before.groups, now.groups)
     rows.append(("",) * len(rows[0]))
     rows += _mean_rows(before.kinds, now.kinds)
+    rows += _mean_rows(_half_means(before), _half_means(now))
     rows += _mean_rows({"all": before.total}, {"all": now.total})
     return format_columns(rows)
+
+
+def _half_means(score: Score) -> dict[str, Tally]:
+    return {half.value: found.total for half, found in score.halves.items()}
 
 
 def _mean_rows(before: Mapping[str, Tally], now: Mapping[str, Tally]) -> list[tuple[str, ...]]:
@@ -162,17 +197,19 @@ def verdict(comparison: Comparison, since: str) -> str:
         return f"Nothing to compare: no number here has a result in {since}."
     if not comparison.moved:
         return f"Nothing moved: {numbers} as in {since}."
-    over = f"the mean over {numbers}"
-    means = f"from {comparison.before.total.mean:.4f} to {comparison.now.total.mean:.4f}"
+    half = comparison.judged
+    before, now = comparison.before.halves[half].total, comparison.now.halves[half].total
+    over = f"the mean over {format_count(now.numbers, f'{half} number')}"
+    means = f"from {before.mean:.4f} to {now.mean:.4f}"
     if comparison.lands:
         return (
-            f"Lands: {over} falls {means}, and no group of {SMALLEST_GROUP} or more rises by more "
-            f"than {RISE:g}."
+            f"Lands: {over} falls {means}, and no near group of {SMALLEST_GROUP} or more rises by "
+            f"more than {RISE:g}."
         )
     reasons = [f"{over} rises {means}"] if comparison.is_worse else []
     reasons += [] if comparison.is_worse or comparison.is_nearer else [f"{over} does not fall"]
     reasons += [
-        f"{name} rises from {before.mean:.3f} to {now.mean:.3f}"
+        f"near, {name} rises from {before.mean:.3f} to {now.mean:.3f}"
         for name, (before, now) in comparison.risen.items()
     ]
     return f"Does not land: {'; '.join(reasons)}."

@@ -28,6 +28,7 @@ from xc40io.config.errors import InputError
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
+from xc40io.validation.half import Half, near_claims
 from xc40io.validation.kept import Result, load_kept, results_of
 from xc40io.validation.number import Kind
 from xc40io.validation.prediction import predictions
@@ -39,7 +40,7 @@ from xc40io.validation.target import FOLDER
 FILE = FOLDER / "scores.csv"
 """Where they are."""
 
-_PARTS = {"": None, "fitted ": Kind.FITTED, "predicted ": Kind.PREDICTED}
+_PARTS = ("", *(f"{part.value} " for part in (Kind.FITTED, Kind.PREDICTED, *Half)))
 _COLUMNS = ("numbers", "median", "mean", f"within {NEAR:g}", f"within {FAR:g}")
 HEAD = ("date", "code", "note", *(f"{part}{name}" for part in _PARTS for name in _COLUMNS))
 
@@ -60,8 +61,9 @@ def line(scored: Score, results: Iterable[Result], note: str, day: date) -> list
         When.
     """
     codes = Counter(result.code for result in results).most_common()
-    tallies = [scored.total if kind is None else scored.kinds[kind] for kind in _PARTS.values()]
-    cells = [cell for tally in tallies for cell in _cells(tally)]
+    tallies = {"": scored.total} | scored.kinds
+    tallies |= {half.value: found.total for half, found in scored.halves.items()}
+    cells = [cell for part in _PARTS for cell in _cells(tallies[part.strip()])]
     return [day.isoformat(), " ".join(code for code, _ in codes), note, *cells]
 
 
@@ -71,9 +73,9 @@ def _cells(tally: Tally) -> tuple[str, ...]:
 
 
 def load_scores(file: Path = FILE) -> list[dict[str, str]]:
-    """Return the lines, the oldest first."""
+    """Return the lines, the oldest first; what nobody counted then is empty in them."""
     with file.open(encoding="utf-8", newline="") as rows:
-        return list(csv.DictReader(rows))
+        return list(csv.DictReader(rows, restval=""))
 
 
 def add_line(cells: Sequence[str], file: Path = FILE) -> None:
@@ -91,7 +93,8 @@ def kept_score(claims: Mapping[str, Claim], results: Mapping[str, Result]) -> Sc
     """Return the score of results of whatever day, of claims that are put as they were then."""
     counted = {claim.id: claim for claim in counting(claims.values())}
     known = {name: found for name, found in results.items() if name in counted}
-    return score(counted, predictions(claims), known)
+    predicted = predictions(claims)
+    return score(counted, predicted, known, near=near_claims(claims, predicted))
 
 
 def main(words: Sequence[str]) -> None:

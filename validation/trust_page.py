@@ -12,6 +12,7 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{simulated B02}}``, ``{{measured B02}}``, ``{{ratio B02}}``, ``{{role B02}}``;
 * ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
 * ``{{compared Theta}}``: which comparisons of runs hold that were published of a machine;
+* ``{{halves}}``: the score of what something was fitted near, and of the rest;
 * ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``,
   ``{{corrections}}``: what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
@@ -48,10 +49,13 @@ from xc40io.validation.cross_text import by_group, lone_words, number_words
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.fold import FOLDS, By, whole_alone
 from xc40io.validation.free_parameter import load_free_parameters
+from xc40io.validation.half import near_claims
 from xc40io.validation.kept import Result, keep, load_kept, results_of
 from xc40io.validation.prediction import needed_runs, predictions
 from xc40io.validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
 from xc40io.validation.report_text import NEARNESS_WORDS, median_words, nearness_words
+from xc40io.validation.score import counting, score
+from xc40io.validation.score_text import half_rows
 from xc40io.validation.shared_blocks import blocks_of, with_blocks
 from xc40io.validation.target import FOLDER
 
@@ -116,6 +120,7 @@ class Results:
         name, _, rest = slot.strip().partition(" ")
         blocks = {
             "groups": self._groups,
+            "halves": self._halves,
             "nearness": self._nearness,
             "failures": self._failures,
             "counts": self._counts,
@@ -185,6 +190,12 @@ class Results:
             raise InputError(f"{TEMPLATE.name}: {{{{compared {system}}}}}: nothing of it is kept")
         without = f", not {', '.join(failed)}" if failed else ""
         return f"{held} of {held + len(failed)} hold{without}"
+
+    def _halves(self) -> Iterator[str]:
+        """Yield a table of the near and the far half of the score."""
+        claims = {claim.id: claim for claim in counting(self._claims.values())}
+        near = near_claims(self._claims, self._predicted)
+        yield from _table(half_rows(score(claims, self._predicted, self._kept, near=near)))
 
     def _groups(self) -> Iterator[str]:
         """Yield a row for each group, and one for all."""

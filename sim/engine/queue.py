@@ -69,6 +69,17 @@ def pop(queue: Any, table: Table) -> int:
 
 
 @njit
+def length(queue: Any, table: Table) -> int:
+    """Return how many rows are in a queue."""
+    count = 0
+    row = queue.head
+    while row >= 0:
+        count += 1
+        row = table[row].next
+    return count
+
+
+@njit
 def take_turn(turn: Any, table: Table, row: int) -> bool:
     """Take a turn for a row; if another has it, enqueue the row and say False."""
     return take_one_of(turn, 1, table, row)

@@ -111,7 +111,7 @@ def start_rpc(
     object_id, offset, size
         What it reads or writes, in bytes.
     partial
-        Bytes in RAID stripes that it writes in part.
+        What RAID stripes that it writes in part cost beyond its own bytes, in bytes.
     write
         1 for a write, 0 for a read.
     in_flight

@@ -14,7 +14,8 @@ from xc40io.engine.compiled import entry
 from xc40io.engine.hashmap import discard, keys_with
 from xc40io.engine.pool import NoRowLeftError, give, live_rows
 from xc40io.engine.types import Indices, Integers
-from xc40io.lustre.handles import Handles
+from xc40io.lustre.directories import Directories
+from xc40io.lustre.handles import Handles, forget_name
 from xc40io.lustre.ldlm import LockState, leave_lru
 from xc40io.lustre.locks import cancel
 from xc40io.lustre.osc.obds import Osc
@@ -63,15 +64,25 @@ def drop_inodes(cache: PageCache, keys: Integers) -> None:
 def drop_handles(handles: Handles, keys: Integers) -> None:
     """Drop what nodes know of names; ``keys``, int64 (n,), name pairs of file and node."""
     for i in range(len(keys)):
-        give(handles.spare_rows, discard(handles.by_pair, keys[i]))
+        row = discard(handles.by_pair, keys[i])
+        forget_name(handles, row)
+        give(handles.spare_rows, row)
+
+
+@entry(raises=NoRowLeftError)
+def drop_directories(directories: Directories, keys: Integers) -> None:
+    """Drop directories in which nobody is; ``keys``, int64 (n,), name pairs of one and a node."""
+    for i in range(len(keys)):
+        give(directories.spare_rows, discard(directories.by_pair, keys[i]))
 
 
 class Departures:
     """Cleans nodes that jobs leave: what is to go is found here, compiled code takes it away."""
 
-    def __init__(self, osc: Osc, handles: Handles) -> None:
+    def __init__(self, osc: Osc, handles: Handles, directories: Directories) -> None:
         self._osc = osc
         self._handles = handles
+        self._directories = directories
 
     def write_back(self, nodes: Indices, programs: Integers) -> Batch | None:
         """Return the batch that writes back what is dirty on some nodes; None if nothing is.
@@ -111,12 +122,13 @@ class Departures:
         return bool(resting.all())
 
     def forget(self, nodes: Indices) -> None:
-        """Let some nodes, at rest, forget all files: their locks, pages, inodes and handles."""
+        """Let some nodes, at rest, forget all files: locks, pages, inodes, names."""
         cache, there = self._osc.cache, self._there(nodes)
         drop_locks(self._osc, self._locks_of(nodes))
         drop_osc_objects(cache, keys_with(cache.osc_objects_by_pair, there))
         drop_inodes(cache, keys_with(cache.inodes_by_pair, there))
         drop_handles(self._handles, keys_with(self._handles.by_pair, there))
+        drop_directories(self._directories, keys_with(self._directories.by_pair, there))
         cache.nodes.evict_head[nodes] = -1
 
     def _locks_of(self, nodes: Indices) -> Integers:

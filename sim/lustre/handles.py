@@ -15,6 +15,13 @@ made the file follow each other 0.45 ms apart.
 
 What it costs the MDS to give handles back is left out here, and reading and writing share a handle,
 where Lustre has one for each.
+
+A node knows a name while it has the lock of its entry (MDS_INODELOCK_LOOKUP), which comes with the
+reply to an open, a create or a stat (Lustre 2.7 mdt_open.c, mdt_object_open_lock; mdt_handler.c,
+mdt_getattr_name_lock). It knows the attributes too since it has asked for them, until they change.
+Of such locks a node keeps as many for an MDT as unused ones for an OST, and gives up first what was
+granted longest ago (ldlm_request.c, ldlm_cancel_lru). So who makes more files than that and then
+looks at them knows none; nor does who looks at files that another node has made.
 """
 
 from __future__ import annotations
@@ -25,6 +32,7 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from xc40io.engine.pool import Pool, make_pool, take
+from xc40io.engine.queue import LINK, QUEUE, append, clear_all, unlink
 from xc40io.engine.types import Table, make_table
 from xc40io.plane.files import Files
 from xc40io.plane.programs import Programs
@@ -32,9 +40,20 @@ from xc40io.plane.site import Site
 
 HANDLE = np.dtype(  # a file as one client node knows it from the MDS
     [
+        ("looked", "f8"),  # when the node has asked for the attributes last; below 0: not known
         ("opens", "i4"),  # programs that have it open
         ("known", "i4"),  # which of the file's names the node knows, counted from 1; 0: none
         ("lister", "i4"),  # of a directory: the program whose statahead goes through it, or -1
+        ("client", "i4"),  # the row of ``clients`` in whose list it is; -1: in none
+        ("lru", LINK),  # its neighbours there
+    ],
+    align=True,
+)
+
+CLIENT = np.dtype(  # a client node at one MDT
+    [
+        ("names", QUEUE),  # the handles of which it has the lock of the name, oldest first
+        ("count", "i4"),  # how many these are
     ],
     align=True,
 )
@@ -48,16 +67,24 @@ class Handles(Component):
     rows: Table  # `HANDLE` records, with the pool of the free ones
     spare_rows: Pool
     by_pair: HashMap  # the row of (file, node)
+    clients: Table  # `CLIENT` records: of each node those for all MDTs
+    mdts: int  # how many MDTs are in use
+    most_names: int  # names of one MDT that a node knows at most
 
     @classmethod
     def build(cls, site: Site) -> Handles:
         """Return clients that have nothing open."""
-        rows = site.rows
+        rows, lustre = site.rows, site.machine.lustre
+        clients = make_table(CLIENT, site.nodes * lustre.mds.mdts)
+        clear_all(clients.names)
         return site.make(
             cls,
             rows=make_table(HANDLE, rows),
             spare_rows=make_pool(rows),
             by_pair=make_map(1 << (2 * rows - 1).bit_length()),
+            clients=clients,
+            mdts=lustre.mds.mdts,
+            most_names=lustre.unused_locks_per_core * site.machine.nodes.cores,
         )
 
     def demands(self) -> Demands:
@@ -82,6 +109,8 @@ def _handle_of(handles: Handles, program_id: int) -> int:
         handles.rows[row].opens = 0
         handles.rows[row].known = 0
         handles.rows[row].lister = -1
+        handles.rows[row].client = -1
+        handles.rows[row].looked = -1.0
     return row
 
 
@@ -110,11 +139,56 @@ def knows_name(handles: Handles, program_id: int) -> bool:
 
 
 @outlined
+def knows_attributes(handles: Handles, program_id: int) -> bool:
+    """Tell whether a program's node knows the attributes of its file that the MDS has."""
+    looked = handles.rows[_handle_of(handles, program_id)].looked
+    file = handles.files.rows[
+        handles.programs.operations[handles.programs.rows[program_id].op].file
+    ]
+    return bool(looked >= 0.0 and file.changed <= looked and knows_name(handles, program_id))
+
+
+@outlined
 def note_open(handles: Handles, program_id: int) -> None:
     """Note that the MDS has opened a program's file."""
-    handle = handles.rows[_handle_of(handles, program_id)]
-    handle.opens += 1
+    handles.rows[_handle_of(handles, program_id)].opens += 1
+    _note_name(handles, program_id)
+
+
+@outlined
+def note_attributes(handles: Handles, program_id: int, now: float) -> None:
+    """Note that the MDS has told a program's node of the attributes of its file."""
+    _note_name(handles, program_id)
+    handles.rows[_handle_of(handles, program_id)].looked = now
+
+
+@outlined
+def _note_name(handles: Handles, program_id: int) -> None:
+    """Note that a program's node has the lock of its file's name; of too many drop the oldest."""
+    row = _handle_of(handles, program_id)
+    forget_name(handles, row)
+    program, handle = handles.programs.rows[program_id], handles.rows[row]
+    mdt = handles.files.rows[handles.programs.operations[program.op].file].mdt
     handle.known = _name_of(handles, program_id)
+    handle.client = program.node * handles.mdts + mdt
+    client = handles.clients[handle.client]
+    append(client.names, handles.rows.lru, row)
+    client.count += 1
+    if client.count > handles.most_names:
+        forget_name(handles, client.names.head)
+
+
+@outlined
+def forget_name(handles: Handles, row: int) -> None:
+    """Give up the lock of the name of a handle, if it has one: name and attributes are unknown."""
+    handle = handles.rows[row]
+    handle.known = 0
+    handle.looked = -1.0
+    if handle.client >= 0:
+        client = handles.clients[handle.client]
+        unlink(client.names, handles.rows.lru, row)
+        client.count -= 1
+        handle.client = -1
 
 
 @outlined
@@ -130,7 +204,11 @@ def closed_by_last(handles: Handles, program_id: int) -> bool:
 
 @outlined
 def note_unlink(handles: Handles, program_id: int) -> None:
-    """Note that the name of a program's file is gone: every node that knew it loses its lock."""
+    """Note that the name of a program's file is gone: every node that knew it loses its lock.
+
+    In the lists of the other nodes it keeps its place until it is the oldest.
+    """
+    forget_name(handles, _handle_of(handles, program_id))
     program = handles.programs.rows[program_id]
     handles.files.rows[handles.programs.operations[program.op].file].unlinks += 1
 

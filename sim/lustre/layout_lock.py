@@ -149,7 +149,7 @@ def on_layout_ast(mds: Mds, inode_id: int, now: float) -> float:
     handled = handle_callback(mds.nodes, mds.cache.inodes[inode_id].node, now)
     request = mds.requests.rows[layout.revoker]
     request.waiting -= 1
-    request.freed = max(request.freed, handled + mds.lnet.control_latency)
+    request.freed = max(request.freed, handled + mds.latency)
     if request.waiting == 0:
         schedule(mds.network.calendar, request.freed, LAYOUT_EVENT, layout.revoker)
     return GONE
@@ -165,7 +165,7 @@ def _ask(mds: Mds, program_id: int, kind: int, end: int, now: float) -> None:
     mds.programs.stats[_FETCHES if reads else _INTENTS] += 1
     wait_for(mds.programs, program_id, 1, now)
     station = mds.station + mds.files.rows[file_id].mdt
-    service, latency = mds.seconds[_READS if reads else _CHANGES], mds.lnet.control_latency
+    service, latency = mds.seconds[_READS if reads else _CHANGES], mds.latency
     request_id = new_request(
         mds.requests, program_id, kind, station, service, latency, file_id, now
     )
@@ -214,7 +214,7 @@ def _call_back(mds: Mds, request_id: int, now: float) -> None:
     """Send a blocking AST to all who hold the layout lock of a file."""
     request = mds.requests.rows[request_id]
     layout = mds.files.composites[mds.files.rows[request.object].composite - 1]
-    latency = mds.lnet.control_latency
+    latency = mds.latency
     request.waiting = 0
     inode_id = layout.holders
     layout.holders = -1

@@ -8,6 +8,10 @@ as the mdc may have RPCs (mdc_locks.c, mdc_enqueue, mdc_enter_request), and the 
 reply of the MDT; the RPCs that modify are not counted among them. What its programs have open
 already costs no RPC (``xc40io.lustre.handles``).
 
+Before all this stands the mutex of the directory (``xc40io.lustre.directories``): a stat of a name
+that the node does not know has it until the MDT has answered, before the OSTs are asked. Where the
+node knows the attributes, since a neighbour has asked meanwhile or before, only these are asked.
+
 The MDS's threads need a time for each operation; a new name also needs the lock of its directory,
 and a new file an object on the OST of every stripe (``xc40io.lustre.precreation``). The widely
 striped file pays for every stripe.
@@ -18,9 +22,10 @@ size (*glimpse*). Where there is a write lock, the OST asks the holder of the hi
 ofd_dlm.c, ofd_intent_policy). So the questions of many readers meet at the few nodes that write,
 where they queue for the threads that handle callbacks.
 
-``unlink`` drops what is dirty of the file; nobody writes it back. The MDS writes a record for every
-stripe object into its log, and the OSTs destroy the objects later, when nobody waits for it
-(Lustre 2.7 osp_sync.c, osp_sync_add).
+``unlink`` asks for the name first, below the mutex, unless the node knows it (Linux fs/namei.c,
+do_unlinkat: lookup_hash). It drops what is dirty of the file; nobody writes it back. The MDS writes
+a record for every stripe object into its log, and the OSTs destroy the objects later, when nobody
+waits for it (Lustre 2.7 osp_sync.c, osp_sync_add).
 
 ``rename`` takes out one name and puts in another, below the one lock that the MDT 0 has for all
 renames of the file system (Lustre 2.7 mdt_reint.c, mdt_rename_lock). What has no stripe objects,
@@ -44,23 +49,27 @@ from xc40io.engine.network import Network, serve
 from xc40io.engine.pool import give
 from xc40io.engine.queue import QUEUE, TURN, clear_all, join, pop, take_one_of
 from xc40io.engine.types import Floats, Table, make_table
+from xc40io.lustre.directories import Directories, changes, enter_directory, leave_directory
 from xc40io.lustre.handles import (
     Handles,
     closed_by_last,
+    knows_attributes,
     knows_name,
+    note_attributes,
     note_open,
     note_unlink,
     opened_by_neighbour,
 )
 from xc40io.lustre.ldlm import Ldlm, grant_with_open
 from xc40io.lustre.locks import EOF, Locks, highest_writer
-from xc40io.lustre.net.lnet import Lnet
+from xc40io.lustre.net.lnet import Lnet, control_latency
 from xc40io.lustre.osc.dirty import discard
 from xc40io.lustre.osc.obds import Osc
 from xc40io.lustre.precreation import Precreation, take_object
 from xc40io.lustre.requests import (
     GLIMPSE,
     GLIMPSE_AST,
+    LOOKUP,
     MDS_OPERATION,
     MDS_SYNC,
     OBJECT_FSYNC,
@@ -148,6 +157,7 @@ class Mds(Component):
     syncs: Syncs
     precreation: Precreation
     handles: Handles
+    directories: Directories
     requests: Requests
     mdcs: Table  # `MDC` records: of each client node those for all MDTs
     places: Table  # `PLACE` records: of each program, and behind these of the statahead of each
@@ -162,6 +172,8 @@ class Mds(Component):
     seconds: Floats  # float64 (operations,): MDS time of each operation
     # seconds of the MDS for each stripe object of a file that is made or removed
     each_object: float
+    change_latency: float  # seconds that a change takes beyond what any operation does
+    latency: float  # seconds of a message to an MDS, or back
     directory_service: float  # seconds under the lock of a directory, for each new name
 
     @classmethod
@@ -185,6 +197,8 @@ class Mds(Component):
             renames=book.add(kind, 1, "MDS {} rename lock".format, watched=True),
             seconds=_seconds(mds),
             each_object=mds.stripe_time,
+            change_latency=mds.change_latency,
+            latency=control_latency(site.machine, site.machine.nodes.mds_message_latency),
             directory_service=1.0 / mds.directory_rate,
         )
 
@@ -287,7 +301,7 @@ def _sync_object(mds: Mds, request_id: int) -> float:
 @njit
 def _server(kind: int) -> int:
     """Return the cause that stands for the server of a request."""
-    if kind in (MDS_OPERATION, MDS_SYNC):
+    if kind in (MDS_OPERATION, MDS_SYNC, LOOKUP):
         return _MDS
     return _STORE if kind == SERVER_REQUEST else _SERVICE
 
@@ -299,6 +313,8 @@ def _served(mds: Mds, request_id: int, now: float) -> float:
     request.begun = serve(mds.network, request.station, now, 0.0, request.service)
     done = request.begun + request.service + mds.network.stations[request.station].latency
     if request.kind == MDS_OPERATION:
+        if changes(mds.programs.operations[mds.programs.rows[request.program].op].kind):
+            done += mds.change_latency
         return _named(mds, request_id, done)
     if request.kind in (OST_SYNC, GLIMPSE, PUNCH):
         done = max(done, mds.requests.osses.held[mds.files.objects[request.object].ost])
@@ -410,12 +426,17 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
 
 
 # States of a program in an operation at the MDS.
-REACHED = 0  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP; or is done
+REACHED = 0  # takes the mutex of its directory, if it needs that -> _ENTERED; or is done
 _HAS_TURN = 1  # asks the MDS -> _ANSWERED
 _ANSWERED = 2  # passes the turn on: done -> REACHED; a stat asks every object -> SIZED
 SIZED = 3  # knows the size of every object: done -> REACHED
 _LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _OPENED
 _OPENED = 5  # has the file open with its neighbours: passes the turn on -> REACHED
+# 6 and 7 are states of a stat with statahead (``xc40io.lustre.statahead``).
+_ENTERED = 8  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP, or _SEEKS; a stat
+# that finds the attributes known asks every object -> SIZED
+_SEEKS = 9  # has a place to ask for the name that it removes: asks -> _FOUND
+_FOUND = 10  # has found it: takes the turn -> _HAS_TURN
 
 
 @performs(
@@ -433,43 +454,110 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
         if _done_by_handle(mds.handles, program_id, kind):
             program.op += 1
             return GO_ON
-        if not _takes_its_turn(mds, program_id, now):
+        program.since = now
+        program.phase = _ENTERED
+        if not enter_directory(mds.directories, program_id):
             return GONE
-    if program.phase in (_HAS_TURN, _LOOKS_UP):
-        mds.programs.behind[program_id, _TURN] += now - program.since
-        if program.phase == _LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
-            mds.programs.behind[program_id, _TURN] += mds.nodes.open_work
-            program.phase = _OPENED
-            return now + mds.nodes.open_work
-        program.phase = _ANSWERED
-        ask_mds(mds, program_id, now)
+    if program.phase == _ENTERED and kind == _STAT and _knows_all(mds, program_id):
+        return _learns_size(mds, program_id, now)
+    if program.phase in (_ENTERED, _SEEKS, _FOUND) and not _is_ready(mds, program_id, now):
         return GONE
+    if program.phase in (_HAS_TURN, _LOOKS_UP):
+        return _asks(mds, program_id, now)
     if program.phase == _OPENED:
         return end_operation(mds, program_id, now)
-    if program.phase == _ANSWERED and kind == _STAT and has_objects(mds.files, operation.file):
-        if not may_send(mds.requests, object_count(mds.files, operation.file)):
-            return FULL
-        pass_place(mds, _mdc_id(mds, program_id), now)
-        charge_reply(mds.programs, program_id)
-        send_to_objects(mds.requests, program_id, GLIMPSE, operation.file, now)
-        program.phase = SIZED
-        return GONE
     if program.phase == _ANSWERED and kind == _STAT:
-        pass_place(mds, _mdc_id(mds, program_id), now)
+        return _learns_size(mds, program_id, now)
     charge_reply(mds.programs, program_id)
     _note_answer(mds, program_id, now)
     return end_operation(mds, program_id, now)
 
 
 @outlined
-def _takes_its_turn(mds: Mds, program_id: int, now: float) -> bool:
+def _is_ready(mds: Mds, program_id: int, now: float) -> bool:
+    """Take what an operation needs before it asks the MDS; False if it waits for that.
+
+    An unlink asks for the name, unless the node knows it. That costs what a stat does there.
+    """
+    program = mds.programs.rows[program_id]
+    operation = mds.programs.operations[program.op]
+    if program.phase == _ENTERED:
+        if operation.kind != _UNLINK or knows_name(mds.handles, program_id):
+            return bool(_takes_its_turn(mds, program_id))
+        program.phase = _SEEKS
+        if not takes_place(mds, _mdc_id(mds, program_id), program_id):
+            return False
+    if program.phase == _FOUND:
+        pass_place(mds, _mdc_id(mds, program_id), now)
+        charge_reply(mds.programs, program_id)
+        return bool(_takes_its_turn(mds, program_id))
+    program.phase = _FOUND
+    mds.programs.behind[program_id, _TURN] += now - program.since
+    wait_for(mds.programs, program_id, 1, now)
+    station, service = mds.station + mds.files.rows[operation.file].mdt, mds.seconds[_STAT]
+    send(mds.requests, program_id, LOOKUP, station, service, mds.latency, operation.file, now)
+    return False
+
+
+@outlined
+def _asks(mds: Mds, program_id: int, now: float) -> float:
+    """Ask the MDS; not for a file that a neighbour has opened meanwhile."""
+    program = mds.programs.rows[program_id]
+    # An unlink that has asked for the name has waited since the reply to that.
+    mds.programs.behind[program_id, _TURN] += now - max(program.since, program.ready)
+    if program.phase == _LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
+        mds.programs.behind[program_id, _TURN] += mds.nodes.open_work
+        program.phase = _OPENED
+        return now + mds.nodes.open_work
+    program.phase = _ANSWERED
+    ask_mds(mds, program_id, now)
+    return GONE
+
+
+@outlined
+def _knows_all(mds: Mds, program_id: int) -> bool:
+    """Tell whether a stat need not ask the MDS.
+
+    It always asks for what has no objects: a directory changes with the names in it.
+    """
+    file_id = mds.programs.operations[mds.programs.rows[program_id].op].file
+    if not has_objects(mds.files, file_id) or mds.files.rows[file_id].on_mdt > 0:
+        return False
+    return bool(knows_attributes(mds.handles, program_id))
+
+
+@outlined
+def _learns_size(mds: Mds, program_id: int, now: float) -> float:
+    """Take a stat that has the attributes on: leave the directory, and ask every object."""
+    program = mds.programs.rows[program_id]
+    file_id = mds.programs.operations[program.op].file
+    objects = has_objects(mds.files, file_id)
+    if objects and not may_send(mds.requests, object_count(mds.files, file_id)):
+        return FULL
+    if program.phase == _ANSWERED:
+        pass_place(mds, _mdc_id(mds, program_id), now)
+        note_attributes(mds.handles, program_id, now)
+        charge_reply(mds.programs, program_id)
+    else:
+        mds.programs.behind[program_id, _TURN] += now - program.since
+    leave_directory(mds.directories, program_id, now)
+    if not objects:
+        return end_operation(mds, program_id, now)
+    send_to_objects(mds.requests, program_id, GLIMPSE, file_id, now)
+    program.phase = SIZED
+    return GONE
+
+
+@outlined
+def _takes_its_turn(mds: Mds, program_id: int) -> bool:
     """Take the node's turn for an operation that needs one; False if another has it."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
     kind = operation.kind
-    program.since = now
     # Set before the turn is taken: who waits for it goes on from here when it is passed on.
-    looks_up = kind == _OPEN and not knows_name(mds.handles, program_id)
+    # Who opens and has the mutex of the directory did not know the name before it waited for that.
+    unknown = program.directory > 0 or not knows_name(mds.handles, program_id)
+    looks_up = kind == _OPEN and unknown
     program.phase = _LOOKS_UP if looks_up else _HAS_TURN
     if kind == _STAT:
         return takes_place(mds, _mdc_id(mds, program_id), program_id)
@@ -555,6 +643,7 @@ def end_operation(mds: Mds, program_id: int, now: float) -> float:
     if _takes_turns(operation.kind):
         turn = _turn(mds, program_id, operation.kind)
         pass_on(mds.programs, turn, now)
+    leave_directory(mds.directories, program_id, now)
     charge(mds.programs, program_id, _METADATA, now)
     program.phase = REACHED
     program.op += 1
@@ -572,8 +661,10 @@ def ask_mds(mds: Mds, program_id: int, now: float) -> None:
     if operation.kind == _READDIR:
         service *= operation.count
     wait_for(mds.programs, program_id, 1, now)
-    station, latency = mds.station + file.mdt, mds.lnet.control_latency
-    send(mds.requests, program_id, MDS_OPERATION, station, service, latency, operation.file, now)
+    station = mds.station + file.mdt
+    send(
+        mds.requests, program_id, MDS_OPERATION, station, service, mds.latency, operation.file, now
+    )
 
 
 @outlined

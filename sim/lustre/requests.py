@@ -19,10 +19,13 @@ from xc40io.engine.types import Table, make_table
 from xc40io.lustre.net.lnet import Lnet
 from xc40io.lustre.server.oss import OssThreads
 from xc40io.plane.files import Files, ost_object_count, ost_objects_of
+from xc40io.plane.operations import Op
 from xc40io.plane.programs import Programs, wait_for
 from xc40io.plane.recorder import Recorder
 from xc40io.plane.registry import REQUEST_EVENT
 from xc40io.plane.site import Site
+
+_STAT = int(Op.STAT)
 
 # What a request asks for.
 MDS_OPERATION = 1
@@ -35,6 +38,7 @@ GLIMPSE_AST = 7  # a glimpse for which the OST asks a client in turn
 OBJECT_FSYNC = 8  # an OST_SYNC that has the mutex of the object's inode, or waits for it
 LAYOUT_READ = 9  # the layout of a file (IT_LAYOUT)
 LAYOUT_WRITE = 10  # objects for further components of a layout (LAYOUT_INTENT_WRITE)
+LOOKUP = 11  # a name that is to be removed (IT_LOOKUP); recorded as a stat: both are a getattr
 
 
 REQUEST = np.dtype(  # a small request to a server
@@ -142,8 +146,10 @@ def add_request(
 ) -> None:
     """Record a request that a station has served, or will have by the time ``ended``."""
     request, programs = requests.rows[request_id], requests.programs
-    row = record_request(programs.recorder, request.program, request.kind, request.object)
-    row.op = programs.operations[programs.rows[request.program].op].kind
+    looks_up = request.kind == LOOKUP
+    kind = MDS_OPERATION if looks_up else request.kind
+    row = record_request(programs.recorder, request.program, kind, request.object)
+    row.op = _STAT if looks_up else programs.operations[programs.rows[request.program].op].kind
     row.station = station
     row.sent = request.sent
     row.arrived = arrived

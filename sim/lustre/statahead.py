@@ -35,7 +35,7 @@ from xc40io.engine.network import serve
 from xc40io.engine.pool import Pool, give, make_pool, take
 from xc40io.engine.queue import QUEUE, clear, clear_all, join, leave
 from xc40io.engine.types import Table, make_table
-from xc40io.lustre.handles import begin_listing, end_listing
+from xc40io.lustre.handles import begin_listing, end_listing, note_attributes
 from xc40io.lustre.mds import (
     REACHED,
     SIZED,
@@ -344,8 +344,10 @@ def _knows_size(ahead: Statahead, program_id: int, file_id: int) -> bool:
 
 @outlined
 def _leave_entry(ahead: Statahead, program_id: int) -> None:
-    """Give back the entry that a stat has used."""
+    """Give back the entry that a stat has used; its node knows the name now."""
     listing = ahead.listings[program_id]
+    replied = ahead.entries[listing.awaited].replied
+    note_attributes(ahead.mds.handles, program_id, replied)
     give(ahead.spare_entries, listing.awaited)
     listing.awaited = -1
 
@@ -429,7 +431,7 @@ def _ask(ahead: Statahead, row: int, now: float) -> None:
         return
     entry.state = _ASKED
     entry.sent = now
-    arrival = now + ahead.mds.lnet.control_latency
+    arrival = now + ahead.mds.latency
     schedule(ahead.mds.network.calendar, arrival, ENTRY_EVENT, row)
 
 
@@ -440,7 +442,7 @@ def on_entry(ahead: Statahead, row: int, now: float) -> float:
     entry, latency = ahead.entries[row], ahead.mds.lnet.control_latency
     if entry.state == _ASKED:
         entry.state = _ANSWERED
-        return _attributes_read(ahead, row, now) + latency
+        return _attributes_read(ahead, row, now) + ahead.mds.latency
     if entry.state == _GLIMPSED:
         return _size_read(ahead, row, now)
     listing = ahead.listings[entry.program]

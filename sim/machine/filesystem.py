@@ -114,10 +114,10 @@ class FileSystem:
         direct
             Whether they are opened with O_DIRECT.
         shared_directory
-            Whether they are in one directory.
+            Whether they are in directories of all.
         directories
-            int64 (files,): where they are not, the directory of each, counted from 0; each has a
-            directory of its own unless given.
+            int64 (files,): the directory of each, counted from 0. Unless given, they are in the
+            one that all have, or each in one of its own.
         on
             Where they are; striping is a matter of Lustre's alone.
         """
@@ -136,6 +136,7 @@ class FileSystem:
             mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,
             shared_directory=shared_directory,
+            directories=directories,
         )
         self._made.append((first, files))
         made = FileSet(first, last.stripe_count, last.stripe_size, osts)
@@ -164,7 +165,9 @@ class FileSystem:
         if self.storage.kind != "lustre":
             return self._allocate_elsewhere(names, self.storage, size=0, direct=False).first
         mdts = self._deal(names, directories, shared=shared_directory)
-        first = self.plane.namespace.add_names(mdts, shared_directory=shared_directory)
+        first = self.plane.namespace.add_names(
+            mdts, shared_directory=shared_directory, directories=directories
+        )
         self._made.append((first, names))
         return first
 

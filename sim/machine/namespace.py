@@ -9,6 +9,7 @@ import numpy as np
 from xc40io.engine.pool import Spans
 from xc40io.engine.queue import clear_all
 from xc40io.engine.types import Indices, Integers, enlarge_table, make_table
+from xc40io.lustre.directories import OWN
 from xc40io.lustre.server.journal import NEVER
 from xc40io.machine.rows import Rows
 from xc40io.machine.tables import Tables
@@ -37,6 +38,7 @@ class Namespace:
         self._spare_files, self._spare_objects = Spans(), Spans()
         self._spare_composites = Spans()
         self._parts: dict[tuple[Shape, ...], int] = {}  # the first rows of components
+        self._directories = 1  # numbers of directories so far; 0: that of all
 
     def add_files(
         self,
@@ -49,6 +51,7 @@ class Namespace:
         mdts: Indices | None = None,
         direct: bool = False,
         shared_directory: bool = True,
+        directories: Integers | None = None,
     ) -> int:
         """Add files of one shape; return the number of the first.
 
@@ -69,7 +72,10 @@ class Namespace:
         direct
             Whether they are opened with O_DIRECT.
         shared_directory
-            Whether they are in one directory.
+            Whether they are in directories of all.
+        directories
+            int64 (files,): the directory of each, counted from 0. Unless given, they are in the
+            one that all have, or each in one of its own.
         """
         first = self._add_files(stripe_size, osts, size)
         if shapes:
@@ -82,20 +88,28 @@ class Namespace:
             self._tables.files.objects.ost[added.first_object] = targets
         added.direct = direct
         added.shared_directory = shared_directory
+        added.directory = 0 if shared_directory else OWN
+        if directories is not None and len(directories):
+            added.directory = self._directories + directories
+            self._directories += int(directories.max()) + 1
         return first
 
-    def add_names(self, mdts: Indices, *, shared_directory: bool = True) -> int:
+    def add_names(
+        self,
+        mdts: Indices,
+        *,
+        shared_directory: bool = True,
+        directories: Integers | None = None,
+    ) -> int:
         """Add directories, or files without stripe objects; return the number of the first.
 
-        Parameters
-        ----------
-        mdts
-            int32 (names,): the metadata target of each.
-        shared_directory
-            Whether they are in one directory.
+        ``mdts``, int32 (names,), are their metadata targets; the others are as of
+        :meth:`add_files`.
         """
         no_osts = np.zeros((len(mdts), 0), np.int32)
-        return self.add_files(1, no_osts, mdts=mdts, shared_directory=shared_directory)
+        return self.add_files(
+            1, no_osts, mdts=mdts, shared_directory=shared_directory, directories=directories
+        )
 
     def _add_files(self, stripe_size: int, osts: Indices, size: int) -> int:
         """Add files of one shape and their objects; return the number of the first."""

@@ -17,6 +17,7 @@ from xc40io.engine.pool import NoRowLeftError
 from xc40io.engine.types import Floats, Indices, Integers, Table
 from xc40io.lustre.departure import (
     Departures,
+    drop_directories,
     drop_handles,
     drop_inodes,
     drop_locks,
@@ -75,10 +76,10 @@ class Plane:
         self._rows = Rows(tables)
         self.batches = Batches(tables, self._rows, routes, self.pace)
         self.namespace = Namespace(tables, self._rows, routes)
-        self.departures = Departures(tables.osc, tables.handles)
+        self.departures = Departures(tables.osc, tables.handles, tables.directories)
         self.recorded_until: float | None = None
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)
-        departures = (drop_locks, drop_osc_objects, drop_inodes, drop_handles)
+        departures = (drop_locks, drop_osc_objects, drop_inodes, drop_handles, drop_directories)
         prepare((start_programs, place, *faults, *departures, run), tables)
 
     @property

@@ -9,6 +9,7 @@ from xc40io.lustre.brw import Brw
 from xc40io.lustre.client import advice, fsync, truncate
 from xc40io.lustre.client.calls import Client
 from xc40io.lustre.client.readahead import Readahead
+from xc40io.lustre.directories import Directories
 from xc40io.lustre.handles import Handles
 from xc40io.lustre.ldlm import Ldlm
 from xc40io.lustre.locks import Locks
@@ -76,6 +77,7 @@ class Tables(Component):
     ldlm: Ldlm
     precreation: Precreation
     handles: Handles
+    directories: Directories
     mds: Mds
     statahead: Statahead
     readahead: Readahead

@@ -62,6 +62,7 @@ class Nodes(Component):
     # node_copy, node_hit: seconds for which a byte that Lustre's client copies holds the node's
     # memory: into a page that is new in the cache or out of one, and out of one that was there
     node_copy: float
+    node_fetch: float
     node_hit: float
     read_page: float  # seconds of a core for a page that it brings into the cache to read it
     open_work: float
@@ -112,6 +113,7 @@ class Nodes(Component):
             read_copy=1.0 / nodes.read_copy_rate,
             memory_copy=1.0 / site.machine.mpi.copy_rate,
             node_copy=1.0 / nodes.node_copy_rate,
+            node_fetch=1.0 / (nodes.node_fetch_rate or nodes.node_copy_rate),
             node_hit=1.0 / nodes.node_hit_rate,
             read_page=nodes.read_page_time,
             open_work=nodes.open_time,

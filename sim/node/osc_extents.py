@@ -47,6 +47,7 @@ def add_extent(cache: PageCache, osc_object_id: int, offset: int, size: int, sta
     _link(cache, extent_id, _last_extent(cache, osc_object_id, extent.place))
     if state == DIRTY:
         _note_dirty(cache, extent_id)
+        cache.osc_objects[osc_object_id].full += fills_rpc(cache, extent_id)
     return extent_id
 
 
@@ -56,6 +57,7 @@ def write_extent(cache: PageCache, extent_id: int) -> None:
     extent = cache.osc_extents[extent_id]
     extent.state = WRITING
     osc_object = cache.osc_objects[extent.osc_object_id]
+    osc_object.full -= fills_rpc(cache, extent_id)
     if osc_object.dirty_extent == extent_id:
         osc_object.dirty_extent = extent.next  # none before it is dirty, whatever it is itself
 
@@ -63,8 +65,17 @@ def write_extent(cache: PageCache, extent_id: int) -> None:
 @outlined
 def drop_extent(cache: PageCache, extent_id: int) -> None:
     """Remove an extent from its osc_object and free its row."""
+    extent = cache.osc_extents[extent_id]
+    if extent.state == DIRTY:
+        cache.osc_objects[extent.osc_object_id].full -= fills_rpc(cache, extent_id)
     _unlink(cache, extent_id)
     give(cache.spare_osc_extents, extent_id)
+
+
+@njit
+def fills_rpc(cache: PageCache, extent_id: int) -> int:
+    """Return 1 if an extent's bytes make a whole RPC, else 0."""
+    return 1 if cache.osc_extents[extent_id].bytes >= cache.rpc_size else 0
 
 
 @outlined
@@ -211,7 +222,9 @@ def grow_extent(cache: PageCache, extent_id: int, offset: int, size: int) -> int
         extent.pieces += 1
     extent.low = min(extent.low, offset)
     extent.high = max(extent.high, stop)
+    before = fills_rpc(cache, extent_id)
     extent.bytes += added
+    cache.osc_objects[extent.osc_object_id].full += fills_rpc(cache, extent_id) - before
     if extent.bytes == extent.high - extent.low:
         extent.pieces = 1
     return added

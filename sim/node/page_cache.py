@@ -75,6 +75,7 @@ OSC_OBJECT = np.dtype(  # an object as one client node sees it: its locks and pa
         ("extents", "i4"),  # its first extent, in the order of the object
         ("extent", "i4"),  # the one that was sought or added last, or another; -1 if there is none
         ("dirty_extent", "i4"),  # its first dirty extent, or one before it; -1 if none is dirty
+        ("full", "i4"),  # unsent extents that fill an RPC
         ("urgent", "i4"),  # unsent extents that must go soon
         ("pressing", "i4"),  # unsent extents that someone waits for the lock of
         ("next", "i4"),  # the next in the list of its OSC
@@ -88,7 +89,7 @@ OSC_OBJECT = np.dtype(  # an object as one client node sees it: its locks and pa
         ("readers", "i4"),  # programs that wait for pages
         ("sibling", "i4"),  # the next osc_object of the object, on another node
         ("lock", "i4"),  # a write lock that covered what was sought last, or -1
-        ("rest", "i8", 5),  # of the line
+        ("rest", "i4", 9),  # of the line
     ],
     align=True,
 )
@@ -158,6 +159,7 @@ class PageCache(Component):
     max_node_cache: int  # bytes that a node caches at most (`max_cached_mb`)
     tree_page: float  # seconds of a node to enter a written page into the tree of its file's pages
     tree_handover: float  # besides, for each core that waits for the lock of the tree
+    range_locks: int  # whether writers of a file exclude each other where their bytes overlap alone
 
     @classmethod
     def build(cls, site: Site) -> PageCache:
@@ -186,6 +188,7 @@ class PageCache(Component):
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,
             tree_handover=machine.nodes.spinlock_handover_time,
+            range_locks=machine.lustre.range_locks,
         )
 
     def demands(self) -> Demands:
@@ -254,6 +257,7 @@ def osc_object_of(cache: PageCache, object_id: int, node: int, inode: int) -> in
     osc_object.extent = -1
     osc_object.dirty_extent = -1
     osc_object.readers = -1
+    osc_object.full = 0
     osc_object.urgent = 0
     osc_object.pressing = 0
     osc_object.listed = 0

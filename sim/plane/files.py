@@ -53,6 +53,7 @@ FILE = np.dtype(
         ("flock_held", "i4"),  # programs that hold ranges of its bytes
         ("flock_waiting", QUEUE),  # and those that wait for one
         ("shared_directory", "i4"),  # its directory is also that of others' files
+        ("directory", "i4"),  # its number; below 0: no other file is there
         ("backend", "i4"),  # a Backend
         ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
         ("room", "i4"),  # on a local SSD: the list of its bytes that take room there

@@ -58,6 +58,7 @@ PROGRAM = np.dtype(
         ("done", "i8"),  # bytes of it that are done
         ("offset", "i8"),  # where in the object it is
         ("left", "i8"),  # bytes left of the stripe chunk
+        ("piece", "i8"),  # bytes of the chunk that are being copied into the page cache
         ("later", "i8"),  # bytes of the chunk after the piece that is read
         ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
         ("pending", "i8"),  # bytes or replies that it waits for
@@ -80,6 +81,7 @@ PROGRAM = np.dtype(
         ("phase", "i4"),  # the state that it is in within an operation that waits
         ("active", "i4"),
         ("inode", "i4"),
+        ("directory", "i4"),  # 1 + the row of the one whose mutex it has, or waits for; 0: none
         ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
         ("osc_object_id", "i4"),
         ("lock", "i4"),

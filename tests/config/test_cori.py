@@ -103,6 +103,7 @@ def of_a_core(machine: Machine) -> dict[str, Any]:
         "spinlock_handover_time": nodes.spinlock_handover_time,
         "rpc_thread_rate": nodes.rpc_thread_rate,
         "lock_thread_time": nodes.lock_thread_time,
+        "mds_message_latency": nodes.mds_message_latency,
         "link": (network.green_rate, network.black_rate, network.blue_rate),
         "payload_fraction": network.payload_fraction,
         "nic": (network.nic_rate, network.nic_latency, network.hop_latency),

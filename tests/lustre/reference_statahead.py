@@ -57,6 +57,7 @@ class Node:
     def __init__(self, machine: Machine, osts: Sequence[Sequence[int]]) -> None:
         self.clock = clock = simpy.Environment()
         self.lustre, self.latency = machine.lustre, machine.network.message_latency
+        self.mds_latency = machine.nodes.mds_message_latency or self.latency
         self.osts = osts
         self.mds = Station(clock)
         self.osses = [Station(clock) for _ in range(machine.lustre.osts)]
@@ -64,6 +65,7 @@ class Node:
         self.mdc = simpy.Resource(clock, machine.lustre.mds.max_rpcs_in_flight)
         self.listings: dict[int, Listing] = {}
         self.hits: dict[int, int] = {}
+        self.known: set[int] = set()  # files whose attributes the node has
         self.asked = self.glimpses = 0
 
     @property
@@ -111,9 +113,9 @@ class Node:
 
     def ask_mds(self, rank: int, seconds: float) -> Steps:
         self.asked += 1
-        yield self.clock.timeout(self.latency)
+        yield self.clock.timeout(self.mds_latency)
         yield self.mds.serve(seconds, rank)
-        yield self.clock.timeout(self.lustre.mds.op_latency + self.latency)
+        yield self.clock.timeout(self.lustre.mds.op_latency + self.mds_latency)
 
     def glimpse(self, rank: int, file: int) -> Steps:
         """Ask every object of a file for its size, all at once."""
@@ -132,14 +134,17 @@ class Node:
         listing = self.listings.get(rank)
         entry = None if listing is None else self.look_up(listing, file)
         if listing is None or entry is None:
-            with self.mdc.request() as place:
-                yield place
-                yield from self.ask_mds(rank, 1 / self.lustre.mds.stat_rate)
+            if file not in self.known:
+                with self.mdc.request() as place:
+                    yield place
+                    yield from self.ask_mds(rank, 1 / self.lustre.mds.stat_rate)
+                self.known.add(file)
             yield from self.glimpse(rank, file)
             return
         if not entry.replied.triggered:
             yield entry.replied
         self.take(listing, entry)
+        self.known.add(file)
         if not entry.known.triggered:
             yield entry.known
         if not entry.sized:

@@ -132,7 +132,7 @@ def test_calls_begin_when_those_of_the_plain_model_do(
         ranks.append((number // per_node, uses))
     mds = driven.mds
     times = Times(
-        message=mds.lnet.control_latency,
+        message=mds.latency,
         read=float(mds.seconds[Op.STAT]),
         write=float(mds.seconds[Op.TRUNCATE]),
         each_object=mds.each_object,
@@ -196,7 +196,7 @@ def test_a_truncate_makes_the_objects_up_to_the_new_end() -> None:
 def test_another_layout_is_set_when_the_calls_of_the_node_have_ended() -> None:
     """The second rank writes for long into the first component; the first wants the next one."""
     alone, beside = SmallPlane(1, 2), SmallPlane(1, 2)
-    far = [Step(Op.OPEN), Step(Op.THINK, seconds=0.001), Step(Op.WRITE, 0, 4 * RPC, 4 * KIB)]
+    far = [Step(Op.OPEN), Step(Op.THINK, seconds=0.0012), Step(Op.WRITE, 0, 4 * RPC, 4 * KIB)]
     near = [Step(Op.OPEN), Step(Op.WRITE, 0, 0, 2 * RPC, count=40)]
     took = []
     for plane, other in ((alone, []), (beside, near)):

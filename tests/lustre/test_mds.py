@@ -18,7 +18,7 @@ IN_TURN = [Op.OPEN, Op.CREATE, Op.UNLINK, Op.MKDIR]
 
 def round_trip(plane: SmallPlane) -> float:
     """Return what an operation takes at least, in seconds: there and back, and the MDS's own."""
-    return 2 * plane.tables.lnet.control_latency + plane.machine.lustre.mds.op_latency
+    return 2 * plane.tables.mds.latency + plane.machine.lustre.mds.op_latency
 
 
 @pytest.mark.parametrize("kind", [*IN_TURN, Op.CLOSE])
@@ -37,7 +37,8 @@ def test_a_node_has_one_rpc_in_flight_that_modifies_or_opens(kind: Op) -> None:
 def test_a_node_has_so_many_stats_in_flight(places: int, ranks: int) -> None:
     """The next goes when the MDT has answered one, while that asks the OSTs for its size."""
     plane = SmallPlane(1, ranks, lustre__mds__max_rpcs_in_flight=places)
-    took = plane.run([[Step(Op.STAT, file)] for file in plane.add_files(ranks)])
+    files = plane.add_files(ranks, shared_directory=False)
+    took = plane.run([[Step(Op.STAT, file)] for file in files])
     rounds = -(-ranks // places)
     assert rounds * round_trip(plane) <= took.max() < (rounds + 1.5) * round_trip(plane)
     assert (plane.tables.mds.mdcs.in_flight == 0).all()
@@ -273,6 +274,7 @@ def test_a_node_sends_to_several_mdts_at_a_time() -> None:
     took = []
     for mdts in (1, 4):
         plane = SmallPlane(1, 4, lustre__mds__mdts=mdts)
-        files = plane.add_files(4, mdts=np.arange(4, dtype=np.int32) % mdts)
+        dealt = np.arange(4, dtype=np.int32) % mdts
+        files = plane.add_files(4, mdts=dealt, shared_directory=False)
         took.append(plane.run([[Step(Op.CREATE, file)] for file in files]).max())
     assert took[0] > 3.5 * took[1]

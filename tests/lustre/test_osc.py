@@ -164,6 +164,19 @@ def test_partial_stripes_of_the_raid_cost_more() -> None:
         busy.append(float(stations.busy[stations.kind == StationKind.OST].sum()))
     lustre = plane.machine.lustre
     whole = 16 * (lustre.ost_request_overhead + RPC / lustre.ost_write_rate)
-    parts = (lustre.partial_stripe_factor - 1) * 2 * 32 * KIB / lustre.ost_write_rate
+    parts = 2 * 32 * KIB / lustre.ost_write_rate  # each is as much work as a whole stripe
     assert busy[0] == pytest.approx(whole)
     assert busy[1] == pytest.approx(whole + parts + lustre.ost_request_overhead)
+
+
+def test_a_small_part_of_a_raid_stripe_costs_what_it_would_on_all_of_its_disks() -> None:
+    busy = []
+    for factor in (1.0, 8.0):
+        changes = {"lustre__ost_spread": 0.0, "lustre__partial_stripe_factor": factor}
+        plane = SmallPlane(1, **changes)
+        plane.add_files()
+        plane.run([[Step(Op.WRITE, length=PAGE), Step(Op.FSYNC)]])
+        stations = plane.tables.network.stations
+        busy.append(float(stations.busy[stations.kind == StationKind.OST].sum()))
+    rate = plane.machine.lustre.ost_write_rate
+    assert busy[1] - busy[0] == pytest.approx(7 * PAGE / rate)

@@ -63,7 +63,7 @@ def test_requests_hits_and_times_are_those_of_the_plain_model(
     osts: list[list[int]] = []
     for rank, ((_, entries), *order) in enumerate(drawn):
         directory = plane.plane.namespace.add_names(np.zeros(1, np.int32))
-        files = plane.add_files(entries, stripes)
+        files = plane.add_files(entries, stripes, shared_directory=False)
         osts += [[], *([(i + j) % OSTS for j in range(stripes)] for i in range(entries))]
         steps = [
             step

@@ -98,6 +98,25 @@ def test_lock_ahead_lets_more_aggregators_write_where_the_servers_have_it() -> N
 # ------------------------------------------------------------------------- what aggregators write
 
 
+def test_holes_within_stripes_make_fewer_bytes_take_longer() -> None:
+    """Two ranks write to each stripe of 8 MiB, 4 MiB apart: the aggregator writes all between.
+
+    ROMIO's own example: ad_lustre_wrcoll.c, ADIOI_LUSTRE_Exch_and_write. Blocks as long as a stripe
+    leave no holes; nor is anything read and written again where the hint says so.
+    """
+    half, whole = (
+        run(f"-a MPIIO -c -w -t 512k -b {block}", 4, 2, count=8, size="8m")
+        for block in ("4m", "8m")
+    )
+    pieces = run(
+        "-a MPIIO -c -w -t 512k -b 4m", 4, 2, hints="romio_ds_write=disable", count=8, size="8m"
+    )
+    seconds = [rows(result)[0].total for result in (half, pieces, whole)]
+    assert told(half).counts.writes.modified == 4 * 8  # four stripes, eight calls
+    assert told(whole).counts.writes.modified == told(pieces).counts.writes.modified == 0
+    assert seconds[0] > 2 * seconds[2] > 2 * seconds[1]
+
+
 def slowed(hints: str) -> float:
     """Return by how much raw writes are slower if a core fetches 100 MB/s from memory: seconds."""
     slow, fast = (

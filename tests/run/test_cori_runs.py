@@ -97,3 +97,27 @@ def test_one_kind_of_nodes_fills_the_first_groups_and_routers_are_in_all(
     fabric = fabric_of(load_machine(machine))
     assert set(fabric.compute_group.tolist()) == set(range(groups))
     assert set(fabric.router_group[fabric.lnet_router].tolist()) == set(range(34))
+
+
+SHARED_BY_FOUR_NODES = "-w -e -g -C -b 16m -t 1m -s 2"
+
+
+def test_ranks_that_share_a_file_on_one_ost_write_it_in_parts_of_raid_stripes() -> None:
+    """They share what each reply frees of the dirty room, so that more OSTs bring much more."""
+    one, eight = (
+        bandwidth("cori-haswell", SHARED_BY_FOUR_NODES, nodes=4, ppn=16, count=count)
+        for count in (1, 8)
+    )
+    assert eight > 2.5 * one
+    whole = (("lustre.partial_stripe_factor", 1),)
+    assert bandwidth("cori-haswell", SHARED_BY_FOUR_NODES, 4, 16, changes=whole) > 2.5 * one
+
+
+def test_from_lustre_2_10_on_full_rpcs_go_first() -> None:
+    """LU-8515: "this patch improves performance by several times"."""
+    small = ("lustre.rpc_size", "1 MiB")
+    before, after = (
+        bandwidth("cori-haswell", SHARED_BY_FOUR_NODES, 4, 16, 1, (small, *first))
+        for first in ((), (("lustre.full_extents_first", True),))
+    )
+    assert after > 2 * before

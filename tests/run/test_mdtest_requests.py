@@ -34,12 +34,17 @@ def asked(line: str) -> dict[str, int]:
         ("-F -C -k", {"mkdir": 1 + ALL}),
         ("-F -T", {"getattr": ALL}),
         ("-F -E", {"open": ALL, "close": ALL}),
-        ("-F -r", {"unlink": ALL + 1}),
-        ("-F -r -u", {"unlink": ALL + RANKS}),
-        ("-D -C -T -r", {"mkdir": ALL + 1, "getattr": ALL, "unlink": ALL + 1}),
+        # Who removes a name that his node does not know asks for it first.
+        ("-F -r", {"getattr": ALL + 1, "unlink": ALL + 1}),
+        ("-F -r -u", {"getattr": ALL + RANKS, "unlink": ALL + RANKS}),
+        ("-D -C -T -r", {"mkdir": ALL + 1, "getattr": ALL + 1, "unlink": ALL + 1}),
         ("-D -C -U", {"mkdir": ALL + 1, "rename": ALL, "samedir_rename": ALL}),
         ("-F -C -c", {"mkdir": 1, "open": 2 * ALL, "mknod": ALL, "close": 2 * ALL}),
-        ("-S -C -r", {"mkdir": 1, "open": ALL, "mknod": ITEMS, "close": ALL, "unlink": ITEMS + 1}),
+        (
+            "-S -C -r",
+            {"mkdir": 1, "open": ALL, "mknod": ITEMS, "close": ALL, "getattr": 1}
+            | {"unlink": ITEMS + 1},
+        ),
         ("-F -C -z 1 -b 4 -u", {"mkdir": 5 * RANKS, "open": ALL, "mknod": ALL, "close": ALL}),
         ("-F -C -i 2", {"mkdir": 2, "open": 2 * ALL, "mknod": 2 * ALL, "close": 2 * ALL}),
         ("-F -C -w 8 -y", {"mkdir": 1, "open": ALL, "mknod": ALL, "close": ALL, "sync": ALL}),

@@ -37,6 +37,7 @@ Steps = Generator[Event, Any, Any]
 FAST = 1e29  # bytes/s: so little time vanishes beside any other
 SIMPLE: dict[str, object] = {
     "network__message_latency": 16339 / 2**28,
+    "nodes__mds_message_latency": 14293 / 2**28,
     "network__nic_latency": 0,
     "network__hop_latency": 0,
     "network__nic_rate": FAST,
@@ -201,6 +202,14 @@ class Reader(NamedTuple):
     come: Event
 
 
+class Waiter(NamedTuple):
+    """Who waits for room to write bytes; ``room`` tells up to where it has some."""
+
+    low: int
+    high: int
+    room: Event
+
+
 class Return(NamedTuple):
     """A lock that is to be returned when nothing below it is on its way: ``clean`` then happens."""
 
@@ -311,22 +320,49 @@ class Osc:
     in_flight: int = 0
     osc_objects: list[OscObject] = field(default_factory=list)  # with unsent bytes, in turn
     works: deque[Work] = field(default_factory=deque)
-    waiters: deque[Event] = field(default_factory=deque)  # for room
+    waiters: deque[Waiter] = field(default_factory=deque)  # for room
+    coming: int = 0  # bytes that have room and are being copied
     woken: float = -1.0  # when some of them were woken last
 
-    def reserve(self, size: int) -> bool:
-        """Take room for dirty bytes; who has nothing dirty gets it whatever its grant."""
+    @property
+    def room(self) -> int:
+        """Bytes that may get dirty; who has nothing dirty may write whatever its grant."""
         lustre = self.client.machine.lustre
-        fits = (
-            self.dirty + size <= lustre.max_dirty
-            and self.node.dirty + size <= self.client.machine.nodes.memory // 2
-            and size <= self.grant
-        )
-        if not fits and self.dirty > 0:
-            return False
-        self.dirty += size
-        self.grant = max(self.grant - size, 0)
-        return True
+        if self.dirty == 0:
+            return max(lustre.max_dirty, lustre.rpc_size)
+        most = self.client.machine.nodes.memory // 2 - self.node.dirty
+        return max(min(lustre.max_dirty - self.dirty, most, self.grant), 0)
+
+    def reserve(self, low: int, high: int) -> int:
+        """Take room for dirty bytes, for whole pages at the end; return up to where there is any.
+
+        Page by page, as Lustre does, which comes to the same.
+        """
+        end = low
+        room = self.room
+        while end < high:
+            after = min((end // PAGE + 1) * PAGE, high)
+            if after - low > room:
+                break
+            end = after
+        self.dirty += end - low
+        self.coming += end - low
+        self.grant = max(self.grant - (end - low), 0)
+        return end
+
+    def wake(self) -> None:
+        """Deal the room there is to those who wait for it: a page to each in turn."""
+        if not self.waiters:
+            return
+        pages = self.room // len(self.waiters) // PAGE
+        while self.waiters:
+            waiter = self.waiters[0]
+            stop = (waiter.low // PAGE + max(pages, 1)) * PAGE
+            end = self.reserve(waiter.low, min(waiter.high, stop))
+            if end == waiter.low:
+                return
+            self.waiters.popleft().room.succeed(end)
+            self.woken = self.client.clock.now
 
     def pump(self) -> None:
         """Start RPCs while there may be more in flight and there is something to send."""
@@ -345,18 +381,31 @@ class Osc:
     def osc_object_to_write(self) -> OscObject | None:
         """Return the next osc_object that makes an RPC; first those that lock holders wait for."""
         pressing = [osc_object for osc_object in self.osc_objects if osc_object.dirty(PRESSING)]
-        full = self.client.machine.lustre.rpc_size
+        starving = self.waiters and self.coming == 0  # all room has been used
         making = pressing or [
             osc_object
             for osc_object in self.osc_objects
-            if self.waiters or osc_object.dirty(URGENT) or osc_object.unsent >= full
+            if starving or osc_object.dirty(URGENT) or self.has_an_rpc(osc_object)
         ]
         return making[0] if making else None
+
+    def full(self, osc_object: OscObject) -> list[OscExtent]:
+        rpc_size = self.client.machine.lustre.rpc_size
+        return [extent for extent in osc_object.dirty() if extent.size == rpc_size]
+
+    def has_an_rpc(self, osc_object: OscObject) -> bool:
+        """Tell whether dirty bytes are as many as an RPC has; or those of one extent are."""
+        lustre = self.client.machine.lustre
+        if lustre.full_extents_first:
+            return bool(self.full(osc_object))
+        return osc_object.unsent >= lustre.rpc_size
 
     def write_back(self, osc_object: OscObject) -> None:
         """Send the most urgent extent, with as many of the dirty ones behind it as fit an RPC."""
         urgency = max(extent.urgency for extent in osc_object.dirty())
         first = osc_object.dirty(urgency)[0]
+        if urgency == CALM and self.client.machine.lustre.full_extents_first:
+            first = next(iter(self.full(osc_object)), first)
         chosen: list[OscExtent] = []
         for extent in osc_object.dirty()[osc_object.dirty().index(first) :]:
             if sum(w.size for w in chosen) + extent.size > self.client.machine.lustre.rpc_size:
@@ -485,7 +534,7 @@ class Clients:
             yield sent
             # A write: the request, and the server's question for the bulk.
             yield self.clock.timeout(2 * self.latency if write else self.latency)
-            work = size + (lustre.partial_stripe_factor - 1) * partial
+            work = size + partial
             yield self.disks[osc.ost].serve(lustre.ost_request_overhead + work / rate, node.number)
             if write:
                 yield self.clock.timeout(lustre.ost_write_latency + self.latency)
@@ -496,15 +545,17 @@ class Clients:
         self.clock.process(journey())
 
     def partial(self, low: int, high: int, size: int) -> int:
-        """Return how many of the bytes lie in RAID stripes that they do not fill.
+        """Return what RAID stripes that the bytes do not fill cost beyond these, in bytes.
 
-        With holes between them, none is known to be full.
+        Each costs as its bytes do on all disks, up to all of it. With holes between the bytes, none
+        is known to be full.
         """
-        stripe = self.machine.lustre.raid_stripe
+        stripe, factor = self.machine.lustre.raid_stripe, self.machine.lustre.partial_stripe_factor
+        touched = range(low // stripe, -(-high // stripe))
         if size < high - low:
-            return size
-        full = [s for s in range(low // stripe, high // stripe) if s * stripe >= low]
-        return size - len(full) * stripe
+            return int(min(factor * size, len(touched) * stripe)) - size
+        parts = [min(high, (s + 1) * stripe) - max(low, s * stripe) for s in touched]
+        return sum(int(min(factor * part, stripe)) - part for part in parts)
 
     # --------------------------------------------------------------------------------- locks
 
@@ -673,17 +724,22 @@ class Clients:
 
     def write_piece(self, rank: Rank, osc_object: OscObject, low: int, high: int) -> Steps:
         """Copy bytes into the cache once there is room for them; then they are dirty."""
-        osc, size = osc_object.osc, high - low
+        osc = osc_object.osc
         if osc.woken == self.clock.now:
             self.excuses.add("a writer that comes at the instant at which others are woken")
-        while not osc.reserve(size):
-            osc.waiters.append(self.clock.event())
-            room = osc.waiters[-1]
+        while low < high:
+            end = osc.reserve(low, high)
+            if end == low:
+                osc.waiters.append(Waiter(low, high, self.clock.event()))
+                room = osc.waiters[-1].room
+                osc.pump()
+                end = yield room
+            size = end - low
+            yield rank.core.serve(size / self.machine.nodes.write_copy_rate)
+            osc.coming -= size
+            osc.dirty -= size - self.soil(osc_object, low, end)  # dirty before: they had their room
             osc.pump()
-            yield room
-        yield rank.core.serve(size / self.machine.nodes.write_copy_rate)
-        osc.dirty -= size - self.soil(osc_object, low, high)  # dirty before: they had their room
-        osc.pump()
+            low = end
 
     def soil(self, osc_object: OscObject, low: int, high: int) -> int:
         """Let bytes be dirty; return how many were not."""
@@ -716,11 +772,7 @@ class Clients:
             waiting, osc_object.inode.flushed = osc_object.inode.flushed, []
             for event in waiting:
                 event.succeed()
-        room = lustre.max_dirty - osc.dirty
-        while osc.waiters and room > 0:  # as many as find room for a whole RPC each
-            osc.waiters.popleft().succeed()
-            osc.woken = self.clock.now
-            room -= lustre.rpc_size
+        osc.wake()
 
     def fsync(self, rank: Rank, number: int) -> Steps:
         """Write back; then, one rank of the node after another: MDS_SYNC, and all OST_SYNCs."""
@@ -736,10 +788,10 @@ class Clients:
             yield flushed
         with inode.mutex.request() as turn:
             yield turn
-            mds = self.machine.lustre.mds
-            yield self.clock.timeout(self.latency)
+            mds, latency = self.machine.lustre.mds, self.machine.nodes.mds_message_latency
+            yield self.clock.timeout(latency)
             yield self.mds.serve(1 / mds.sync_rate, node.number)
-            yield self.clock.timeout(mds.op_latency + self.latency)
+            yield self.clock.timeout(mds.op_latency + latency)
             yield self.clock.all_of([self.clock.process(self.sync(node, ost)) for ost in file.osts])
 
     def sync(self, node: Node, ost: int) -> Steps:

@@ -70,8 +70,8 @@ def test_a_run_as_measured_is_asked_of_its_narrowest_kind() -> None:
         (job(target="home"), NEVER),
         (job(machine="theta", changes={"lustre.osts": 112}), "with such values of the machine"),
         (job(nodes=2000), f"{NEVER} on more than 960 nodes"),
-        (job(nodes=900, ppn=64), f"{NEVER} with more than 4,096 ranks"),
-        (job("-a POSIX -F -w -b 64g -t 4m"), f"{NEVER} with more than 256 MiB a rank"),
+        (job(nodes=900, ppn=64), f"{NEVER} with more than 8,192 ranks"),
+        (job("-a POSIX -F -w -b 64g -t 4m"), f"{NEVER} with more than 8 GiB a rank"),
         (job("-a POSIX -F -w -b 64m -t 4k"), f"{NEVER} in calls of less than 256 KiB"),
         (job("-a MPIIO -c -w -b 16m -t 16m", machine="cori-knl"), f"{NEVER} on cori-knl"),
         (job(faults=["OST 3 slow 5 from 0.2 s to 1 s"]), "with faults"),
@@ -128,6 +128,6 @@ def test_more_differences_make_it_less_sure(ratio: float, things: set[str], more
 
 
 def test_what_was_never_tried_has_the_errors_of_all_ratios() -> None:
-    assert "stripes" not in model_errors().ratios
-    assert ratio_spread(["stripes"]) == together([model_errors().any_ratio])
-    assert ratio_spread([]) == ratio_spread(["stripes"])
+    assert "direct I/O" not in model_errors().ratios
+    assert ratio_spread(["direct I/O"]) == together([model_errors().any_ratio])
+    assert ratio_spread([]) == ratio_spread(["direct I/O"])

@@ -52,7 +52,7 @@ def test_a_number_is_judged_without_its_own_series() -> None:
 
 
 def test_the_tables_count_what_lies_inside_and_what_was_right() -> None:
-    found = [Covered("ours", True, True, 1.5), Covered("ours", False, False, 2.0)]
+    found = [Covered("ours", True, True, True, 1.5), Covered("ours", False, False, False, 2.0)]
     rows = list(coverage_rows(found))
     assert ("ours", "1", "2", "2.00") in rows
     assert ("all", "1", "2", "2.00") in rows

@@ -21,6 +21,7 @@ RECORD = record(
 FOUND = {
     ("write",): 8e9,
     ("read",): 4e9,
+    ("median", "H5Dwrite"): 1.5e9,
     ("raw_write",): 1e10,
     ("slowest_write",): 5e9,
     ("time",): 1.25,

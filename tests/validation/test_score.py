@@ -78,6 +78,33 @@ def test_groups_and_kinds_add_up_to_all() -> None:
     assert found.total.near == 4
 
 
+def test_halves_are_told_by_kind_and_by_study_each_counting_alike() -> None:
+    claims = [
+        claim("x", source="a paper"),
+        claim("y", 2, source="a paper"),
+        claim("z", 3, source="a log"),
+        claim("u", 4, source="a table"),
+    ]
+    results = {
+        one.id: result(one, ratio) for one, ratio in zip(claims, (1.0, 1.0, 2.0, 1.2), strict=True)
+    }
+    found = score(by_id(*claims), PREDICTED, results, near=("u",))
+    near, far = found.halves.values()
+    assert (near.total.numbers, far.total.numbers) == (1, 3)
+    assert far.total.mean == pytest.approx(math.log(2) / 3)
+    assert far.mean_of_studies == pytest.approx(math.log(2) / 2)
+    assert {name: tally.numbers for name, tally in far.studies.items()} == {
+        "a paper": 2,
+        "a log": 1,
+    }
+    assert list(far.whats) == ["write"]
+    lines = {line[:13].strip(): line.split() for line in format_score(found).splitlines()}
+    assert lines["far, write"][2:5] == ["3", "0.000", "0.231"]
+    halves = json.loads(format_score_json(found))["halves"]
+    assert halves["far"]["mean_of_studies"] == pytest.approx(math.log(2) / 2)
+    assert halves["near"]["what"]["write"]["numbers"] == 1
+
+
 def test_kept_results_stand_in_for_claims_that_were_not_run() -> None:
     run, kept, changed, new = claim("x"), claim("y", 2), claim("z", 3), claim("u", 4)
     before = {

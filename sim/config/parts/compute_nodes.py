@@ -13,6 +13,11 @@ from xc40io.engine.page import PAGE
 
 Launcher = Literal["aprun", "srun"]
 
+Kernel = Annotated[str, Field(pattern=r"^\d+(\.\d+)+$")]
+"""A version of Linux: ``4.4`` or ``3.0.101``."""
+
+_PARALLEL_LOOKUPS = [4, 7]  # commit 9902af79c01a
+
 LAUNCHER: Launcher = "aprun"
 """What starts ranks where a machine file does not say: ALPS was Cray's own."""
 
@@ -30,6 +35,10 @@ class Nodes(Model):
         stand for its figures. None if nobody says.
     launcher
         What starts the ranks of a job: ``aprun`` (ALPS) or ``srun`` (Slurm). None if nobody says.
+    kernel
+        The version of its Linux, the first word of ``uname -r`` up to the first dash. From 4.7 on
+        the programs of a node look up names in one directory together, before that one after
+        another, as where nobody says.
     cores, memory, numa_nodes
         Of one compute node; memory in bytes, and in how many parts (NUMA nodes) the kernel keeps
         it.
@@ -52,11 +61,16 @@ class Nodes(Model):
     node_copy_rate
         Bytes/s of all cores of a node together, of pages that are new in the cache, while none of
         them waits for another.
+    node_fetch_rate
+        Bytes/s that all cores of a node together read into its cache; None: as `node_copy_rate`.
     node_hit_rate
         Bytes/s that all cores of a node together copy out of pages that are in the cache.
     open_time
         Seconds that an open takes which finds its file open on the node; the ranks of a node take
         them one after another.
+    mds_message_latency
+        Seconds of the software at both ends of a message between a node and an MDS;
+        `network.message_latency` unless given, which is that of all other messages.
     call_time
         Seconds of a core that a read or write call on Lustre takes whatever its size.
     name_time
@@ -78,6 +92,7 @@ class Nodes(Model):
     count: Count
     names: str | None = None
     launcher: Launcher | None = None
+    kernel: Kernel | None = None
     cores: Few
     threads_per_core: Few = 4
     memory: Annotated[Size, Field(ge=16 * PAGE)]
@@ -92,6 +107,7 @@ class Nodes(Model):
     read_copy_rate: Rate
     read_page_time: Seconds
     node_copy_rate: Rate
+    node_fetch_rate: Rate | None = None
     node_hit_rate: Rate
     open_time: Seconds
     call_time: Seconds
@@ -101,6 +117,13 @@ class Nodes(Model):
     rpc_thread_rate: Rate
     lock_threads: Few
     lock_thread_time: Seconds
+    mds_message_latency: Seconds | None = None
+
+    @property
+    def parallel_lookups(self) -> bool:
+        """Whether programs of a node look up names in one directory together."""
+        parts = [int(part) for part in (self.kernel or "0").split(".")]
+        return parts >= _PARALLEL_LOOKUPS
 
     @property
     def max_cached(self) -> int:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, mo
 from xc40io.config.errors import InputError, shown
 from xc40io.config.kept import kept
 from xc40io.config.model import Model
+from xc40io.config.parts.releases import release_of
 from xc40io.config.setstripe import ComponentRequest
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import (
@@ -88,6 +89,8 @@ class Mds(Model):
         `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
     op_latency
         Seconds one operation takes on an idle server, besides the messages.
+    change_latency
+        Seconds that a create, an unlink, a mkdir or a rename takes on an idle server beyond that.
     max_rpcs_in_flight
         Stats that a client has under way to one MDT (of its mdc), besides the one RPC that
         modifies.
@@ -118,6 +121,7 @@ class Mds(Model):
     unlink_rate: PerSecond
     sync_rate: PerSecond
     op_latency: Seconds
+    change_latency: Seconds = 0.0
     max_rpcs_in_flight: Count
     directory_rate: PerSecond
     readdir_rate: PerSecond
@@ -176,7 +180,7 @@ class Lustre(Model):
         an OST loses speed, in proportion, down to the loss when it is full.
     raid_stripe, raid_chunk, partial_stripe_factor
         Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
-        a byte is in a stripe that is written in part.
+        a byte is in a small part of a stripe; no part is more work than the whole stripe.
     ost_disks, disk_seek, disk_settle, disk_turn, disk_queue
         Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
         average, those of it until the head has settled, however near it is, and those of one turn
@@ -214,6 +218,8 @@ class Lustre(Model):
         stats them in their order (llite.*.statahead_max); 0: none.
     statahead_agl
         Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
+    full_extents_first
+        Whether dirty extents that fill an RPC go before others (Lustre 2.10, LU-8515).
     lock_ahead
         Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
     capacity
@@ -279,6 +285,7 @@ class Lustre(Model):
     readahead_whole: Bytes
     statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
     statahead_agl: bool = True
+    full_extents_first: bool | None = None
     lock_ahead: bool
     capacity: Size
     default_stripe_count: Annotated[int, Field(ge=-1)]
@@ -288,6 +295,14 @@ class Lustre(Model):
     dom_size: Size | None = None
     pools: Pools | None = None
     mds: Mds
+
+    @property
+    def range_locks(self) -> bool:
+        """Whether writers of one file on a node exclude each other only where their bytes overlap.
+
+        So it is from Lustre 2.7 on (LU-1669); before, a write had the whole file to itself.
+        """
+        return release_of(self.version) >= (2, 7)
 
     @property
     def default_striping(self) -> StripeRequest:

@@ -98,6 +98,7 @@ def completed(
 ) -> dict[str, Any]:
     """Return a machine file's mapping with all that it leaves to the file that it is like.
 
+    A section that is ``null`` is left out: what the other machine has there, this one has not.
     ``place`` is what messages call it, ``folder`` where the paths of files start that it names.
 
     Raises
@@ -109,8 +110,7 @@ def completed(
     for _, other in _others(document, place, folder, file):
         rest = {name: part for name, part in other.items() if name not in OWN}
         whole = _merged(rest, whole)
-    whole.pop(LIKE, None)
-    return whole
+    return {name: part for name, part in whole.items() if name != LIKE and part is not None}
 
 
 def file_of_value(file: Path, path: str) -> Path | None:

@@ -5,7 +5,9 @@ cl_io_loop): for each part of the call that lies in one stripe, and so in one ob
 gets one extent lock, moves the bytes, and releases the lock, before it turns to the next.
 
 Writers of one file on one node exclude each other where their bytes overlap: this is the range lock
-of Lustre 2.7 (LU-1669, llite/range_lock.c). Programs that hold a group lock answer for themselves.
+of Lustre 2.7 (LU-1669, llite/range_lock.c). A client before that has a mutex of the inode for a
+whole write, wherever its bytes are (lli_write_mutex). Programs that hold a group lock answer for
+themselves.
 
 A buffered write goes through the page cache (``writes``), and so does a buffered read (``reads``).
 *Direct* I/O (O_DIRECT) hands the whole chunk to the OSC and waits for it: synchronous, chunk by
@@ -288,7 +290,7 @@ def take_range(cache: PageCache, program_id: int, now: float) -> bool:
     program = cache.programs.rows[program_id]
     inode = cache.inodes[program.inode]
     start = start_of_call(cache.programs, program_id)
-    if program.group == 0 and _others_write(cache.programs, inode.writers, start, program.length):
+    if program.group == 0 and _others_write(cache, inode.writers, start, program.length):
         program.since = now
         join(inode.range_waiters, cache.programs.rows, program_id)
         return False
@@ -307,13 +309,14 @@ def leave_range(cache: PageCache, program_id: int, now: float) -> None:
 
 
 @outlined
-def _others_write(programs: Programs, writers: int, start: int, length: int) -> bool:
-    """Tell whether a program of a list has a call under way that overlaps a range of bytes."""
+def _others_write(cache: PageCache, writers: int, start: int, length: int) -> bool:
+    """Tell whether a program of a list has a call under way that a write of a range waits for."""
     while writers >= 0:
-        other = programs.rows[writers]
-        operation = programs.operations[other.op]
+        other = cache.programs.rows[writers]
+        operation = cache.programs.operations[other.op]
         other_start = operation.offset + other.call * operation.stride
-        if other_start < start + length and start < other_start + operation.length:
+        overlaps = other_start < start + length and start < other_start + operation.length
+        if overlaps or not cache.range_locks:
             return True
         writers = other.writer_next
     return False

@@ -74,7 +74,7 @@ def fsync(mds: Mds, program_id: int, now: float) -> float:
         program.since = now
         wait_for(mds.programs, program_id, 1, now)
         station = mds.station + mds.files.rows[operation.file].mdt
-        service, latency = mds.seconds[_FSYNC], mds.lnet.control_latency
+        service, latency = mds.seconds[_FSYNC], mds.latency
         send(mds.requests, program_id, MDS_SYNC, station, service, latency, operation.file, now)
         return GONE
     if program.phase == _MDS_SYNCED:

@@ -141,7 +141,7 @@ def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
     nodes = osc.brw.nodes
     on_core = nodes.read_copy + osc.programs.operations[program.op].seconds
     on_core += new / size * nodes.read_page / PAGE
-    in_memory = (max(size - new, 0) * nodes.node_hit + new * nodes.node_copy) / size
+    in_memory = (max(size - new, 0) * nodes.node_hit + new * nodes.node_fetch) / size
     return copy_pages(nodes, program_id, size, on_core, in_memory, entered, now)
 
 

@@ -14,7 +14,7 @@ LOCKED = 3  # has the chunk's lock: moves it -> PAGE_WANTED and what follows; CH
 
 # Of a chunk that is written.
 PAGE_WANTED = 12  # asks for pages of which it writes a part -> PAGE_WANTED, ROOM_FREED, COPIED_IN
-ROOM_FREED = 4  # a write-back has ended: tries for room -> ROOM_FREED, COPIED_IN
+ROOM_FREED = 4  # a write-back has ended: has room for a piece -> COPIED_IN
 COPIED_IN = 5  # has a piece in the cache: marks it dirty -> ROOM_FREED, COPIED_IN; MOVED
 
 # Of a chunk that is read.

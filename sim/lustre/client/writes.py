@@ -36,7 +36,7 @@ def write_chunk(osc: Osc, program_id: int, now: float) -> float:
         return _mark_dirty(osc, program_id, now)
     if phase == ROOM_FREED:
         _charge_room(osc, program_id, now)
-        return _write_piece(osc, program_id, now)
+        return _copy_piece(osc, program_id, now)
     return _begin_chunk(osc, program_id, now)
 
 
@@ -75,18 +75,27 @@ def expect_piece(osc: Osc, osc_object_id: int) -> None:
 
 @outlined
 def _write_piece(osc: Osc, program_id: int, now: float) -> float:
-    """Copy an RPC's worth of the chunk into the page cache, once there is room for it."""
+    """Copy an RPC's worth of the chunk into the page cache, as far as there is room for it."""
     program = osc.programs.rows[program_id]
     piece = piece_of(osc.cache, program.offset, program.left)
     obd_id = obd_of(osc, program.osc_object_id)
-    if not reserve_room(osc, obd_id, piece):
+    program.piece = reserve_room(osc, obd_id, program.offset, piece)
+    if program.piece == 0:
         program.phase = ROOM_FREED
         program.since = now
         # That somebody waits makes the OSC send what does not fill an RPC (_osc_object_to_write).
         join(osc.obds[obd_id].waiters, osc.programs.rows, program_id)
         pump(osc, obd_id, now)
         return GONE
+    return _copy_piece(osc, program_id, now)
+
+
+@outlined
+def _copy_piece(osc: Osc, program_id: int, now: float) -> float:
+    """Copy the piece that has room into the page cache."""
+    program = osc.programs.rows[program_id]
     program.phase = COPIED_IN
+    piece = program.piece
     entered = enter_tree(osc.cache, program_id, piece, WRITE_TURNS, now)
     nodes = osc.brw.nodes
     on_core = nodes.write_copy + osc.programs.operations[program.op].seconds
@@ -97,9 +106,10 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
 def _mark_dirty(osc: Osc, program_id: int, now: float) -> float:
     """Mark the piece just copied as dirty, and turn to the next."""
     program = osc.programs.rows[program_id]
-    piece = piece_of(osc.cache, program.offset, program.left)
+    piece = program.piece
     leave_tree(osc.cache, program_id)
     obd_id = obd_of(osc, program.osc_object_id)
+    osc.obds[obd_id].coming -= piece
     again = dirty_pages(osc, program.osc_object_id, program.offset, piece)
     if again > 0:  # dirty before: they had their room
         release_room(osc, obd_id, again)

@@ -26,7 +26,7 @@ RPC = np.dtype(  # a BRW RPC and its bulk, in 64 bytes: one line of the cache
         ("arrived", "f8"),  # at the disk array
         ("unit", "i8"),  # where in the object it lies, in sizes of an RPC
         ("bytes", "i4"),
-        ("partial", "i4"),  # bytes in RAID stripes that it writes in part
+        ("partial", "i4"),  # work for RAID stripes that it writes in part, in bytes
         ("obd", "i4"),
         ("program", "i4"),  # who waits for it, or -1
         ("extents", "i4"),  # its first extent, or -1

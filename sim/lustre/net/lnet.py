@@ -170,11 +170,14 @@ def _gateways(lnet: LnetModel, *, metadata: bool) -> Indices:
     return np.concatenate([data, row[np.newaxis]])
 
 
-def control_latency(machine: Machine) -> float:
-    """Return the seconds of a small message, one way, between a client node and a server."""
+def control_latency(machine: Machine, software: float | None = None) -> float:
+    """Return the seconds of a small message, one way, between a client node and a server.
+
+    ``software`` is the part of the software at both ends, that of the network unless given.
+    """
     network, lnet = machine.network, machine.lnet
     return (
-        network.message_latency
+        (network.message_latency if software is None else software)
         + 2 * network.nic_latency
         + network.message_hops * network.hop_latency
         + lnet.router_latency

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
+from xc40io.engine.queue import length, pop
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import lower_urgency, raise_urgency
 from xc40io.node.osc_extents import (
@@ -18,32 +19,41 @@ from xc40io.node.osc_extents import (
     drop_extent,
     first_dirty,
     grow_extent,
+    piece_of,
 )
 from xc40io.node.page_cache import list_osc_object, unlist_osc_object
 from xc40io.node.pages import add_cached
-from xc40io.plane.programs import wake_into
+from xc40io.plane.programs import wake
 
 
 @outlined
-def reserve_room(osc: Osc, obd_id: int, size: int) -> bool:
-    """Take room for dirty pages; False if there is none now (Lustre 2.7 osc_enter_cache_try).
+def reserve_room(osc: Osc, obd_id: int, offset: int, size: int) -> int:
+    """Take room for dirty pages from an offset on, as far as there is any; return their bytes.
 
-    An OSC with nothing dirty and nothing being written gets room whatever its grant: Lustre would
-    write these pages at once.
+    Room is taken page by page (Lustre 2.7 osc_queue_async_io, osc_enter_cache_try). An OSC with
+    nothing dirty and nothing being written gets room whatever its grant: Lustre would write these
+    pages at once.
     """
     obd = osc.obds[obd_id]
+    room = _room(osc, obd_id)
+    if room < size:
+        size = max((offset + room) // PAGE * PAGE - offset, 0)
+    obd.dirty += size
+    obd.coming += size
+    obd.grant = max(obd.grant - size, 0)  # an idle OSC may go beyond it
+    osc.clients[obd_id // osc.osts].dirty += size
+    return size
+
+
+@outlined
+def _room(osc: Osc, obd_id: int) -> int:
+    """Return how many more bytes may get dirty in an OSC now: an RPC if nothing is."""
+    obd = osc.obds[obd_id]
+    if obd.dirty == 0:
+        return max(osc.max_dirty, osc.cache.rpc_size)
     node = osc.clients[obd_id // osc.osts]
-    idle = obd.dirty == 0
-    fits = (
-        obd.dirty + size <= osc.max_dirty
-        and node.dirty + size <= osc.max_node_dirty
-        and obd.grant >= size
-    )
-    if fits or idle:
-        obd.dirty += size
-        obd.grant = max(obd.grant - size, 0)  # an idle OSC may go beyond it
-        node.dirty += size
-    return fits or idle
+    room = min(osc.max_dirty - obd.dirty, osc.max_node_dirty - node.dirty)
+    return max(min(room, obd.grant), 0)
 
 
 @outlined
@@ -55,16 +65,28 @@ def release_room(osc: Osc, obd_id: int, size: int) -> None:
 
 @outlined
 def wake_waiters(osc: Osc, obd_id: int, now: float) -> None:
-    """Wake the writers that have waited longest for room in an OSC, to try again.
+    """Give the writers that wait for room in an OSC what there is, and wake them.
 
-    It wakes as many as find room if each writes a whole RPC.
+    Each gets a page and goes on page by page beside the others until no room is left (Lustre 2.7
+    osc_wake_cache_waiters): they get equal parts. Who needs less leaves it to who comes next.
     """
-    obd = osc.obds[obd_id]
-    room = osc.max_dirty - obd.dirty
-    if obd.dirty > 0:  # an idle OSC takes pages however many are dirty elsewhere
-        node = osc.clients[obd_id // osc.osts]
-        room = min(room, osc.max_node_dirty - node.dirty)
-    wake_into(osc.programs, obd.waiters, room, osc.cache.rpc_size, now)
+    waiters, rows = osc.obds[obd_id].waiters, osc.programs.rows
+    waiting = length(waiters, rows)
+    if waiting == 0:
+        return
+    part = max(_room(osc, obd_id) // waiting // PAGE, 1) * PAGE
+    for _ in range(waiting):
+        program_id = waiters.head
+        program = rows[program_id]
+        # To the end of a page, wherever in one it begins.
+        wanted = min(
+            part - program.offset % PAGE, piece_of(osc.cache, program.offset, program.left)
+        )
+        program.piece = reserve_room(osc, obd_id, program.offset, wanted)
+        if program.piece == 0:
+            return
+        pop(waiters, rows)
+        wake(osc.programs, program_id, now)
 
 
 @outlined

@@ -26,7 +26,8 @@ from xc40io.plane.site import Site
 
 CLIENT_OBD = np.dtype(  # an OSC; its number is node * OSTs + OST
     [
-        ("dirty", "i8"),  # bytes dirty or being written back
+        ("dirty", "i8"),  # bytes dirty or being written back, or that have room to be dirty
+        ("coming", "i8"),  # those of them that are still being copied
         ("grant", "i8"),  # bytes that the OST has promised to take
         ("in_flight", "i4"),
         ("works", QUEUE),  # runs of bytes to be read or moved directly
@@ -74,6 +75,7 @@ class Osc(Component):
     max_dirty: int
     max_node_dirty: int
     grant_chunk: int  # most bytes that a reply adds to an OSC's grant
+    full_first: int  # 1 if full extents go before others, and others wait to be full
 
     @classmethod
     def build(cls, site: Site) -> Osc:
@@ -94,6 +96,7 @@ class Osc(Component):
             max_dirty=lustre.max_dirty,
             max_node_dirty=site.machine.nodes.max_dirty,
             grant_chunk=lustre.grant_chunk,
+            full_first=int(lustre.full_extents_first or 0),
         )
 
     def demands(self) -> Demands:

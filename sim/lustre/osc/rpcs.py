@@ -6,7 +6,9 @@ It keeps at most ``max_rpcs_in_flight`` RPCs under way, one more while high-prio
 Dirty pages go when they fill an RPC, or sooner when someone waits: for room in the OSC, for an
 fsync, for the lock above them (osc_makes_rpc). The OSC then fills an RPC with the pages of one
 object: the ones that someone waits for the lock of, then urgent ones, then the first in the order
-of the object, and what follows them (get_write_extents).
+of the object, and what follows them (get_write_extents). Where several ranks write an object side
+by side, these are mostly short of an RPC; from Lustre 2.10 on (LU-8515) extents that fill one go
+before them, and the others wait until they do or somebody waits.
 
 The life of an RPC that has been sent is told in ``xc40io.lustre.brw``.
 """
@@ -29,7 +31,7 @@ from xc40io.lustre.net.bulk import add_rpc
 from xc40io.lustre.osc.dirty import release_room, wake_waiters
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import extent_done, lower_urgency
-from xc40io.lustre.server.disks import partial_bytes
+from xc40io.lustre.server.disks import parity_work
 from xc40io.lustre.server.journal import note_write
 from xc40io.node.nodes import expect_thread
 from xc40io.node.osc_extents import (
@@ -38,6 +40,7 @@ from xc40io.node.osc_extents import (
     URGENT,
     dirty_from,
     drop_extent,
+    fills_rpc,
     first_dirty,
     write_extent,
 )
@@ -100,7 +103,9 @@ def pump(osc: Osc, obd_id: int, now: float) -> None:
 def _osc_object_to_write(osc: Osc, obd_id: int) -> tuple[int, int]:
     """Return the next osc_object that makes an RPC, and the one before it in the list; or -1."""
     obd = osc.obds[obd_id]
-    starving = obd.waiters.head >= 0
+    # Nobody waits before the others have filled their parts of the room, too: Lustre's writers take
+    # it page by page side by side.
+    starving = obd.waiters.head >= 0 and obd.coming == 0
     previous = -1
     osc_object_id = obd.osc_objects.head
     while osc_object_id >= 0:
@@ -108,7 +113,7 @@ def _osc_object_to_write(osc: Osc, obd_id: int) -> tuple[int, int]:
         if obd.pressing > 0:  # nothing else goes before those that lock holders wait for
             makes_rpc = osc_object.pressing > 0
         else:
-            makes_rpc = starving or osc_object.urgent > 0 or osc_object.unsent >= osc.cache.rpc_size
+            makes_rpc = starving or osc_object.urgent > 0 or _is_full(osc, osc_object_id)
         if makes_rpc:
             return osc_object_id, previous
         previous = osc_object_id
@@ -117,8 +122,22 @@ def _osc_object_to_write(osc: Osc, obd_id: int) -> tuple[int, int]:
 
 
 @outlined
-def _next_to_go(cache: PageCache, osc_object_id: int) -> int:
+def _is_full(osc: Osc, osc_object_id: int) -> bool:
+    """Tell whether an osc_object has enough for an RPC that nobody waits for.
+
+    Its dirty pages make one, wherever they are; from Lustre 2.10 on (LU-8515) one of its extents
+    does.
+    """
+    osc_object = osc.cache.osc_objects[osc_object_id]
+    if osc.full_first:
+        return osc_object.full > 0
+    return osc_object.unsent >= osc.cache.rpc_size
+
+
+@outlined
+def _next_to_go(osc: Osc, osc_object_id: int) -> int:
     """Return the dirty extent of an osc_object that goes next."""
+    cache = osc.cache
     osc_object = cache.osc_objects[osc_object_id]
     wanted = CALM
     if osc_object.pressing > 0:
@@ -128,6 +147,9 @@ def _next_to_go(cache: PageCache, osc_object_id: int) -> int:
     extent_id = first_dirty(cache, osc_object_id)
     while cache.osc_extents[extent_id].urgency < wanted:
         extent_id = dirty_from(cache, cache.osc_extents[extent_id].next)
+    if wanted == CALM and osc.full_first and osc_object.full > 0:
+        while not fills_rpc(cache, extent_id):
+            extent_id = dirty_from(cache, cache.osc_extents[extent_id].next)
     return extent_id
 
 
@@ -136,7 +158,7 @@ def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: f
     """Fill an RPC with dirty extents of an osc_object and send it."""
     osc_object = osc.cache.osc_objects[osc_object_id]
     obd = osc.obds[obd_id]
-    first = _next_to_go(osc.cache, osc_object_id)
+    first = _next_to_go(osc, osc_object_id)
     last = -1
     size = 0
     partial = 0
@@ -151,7 +173,7 @@ def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: f
             osc.cache.osc_extents[last].next_of_rpc = extent_id
         last = extent_id
         size += extent.bytes
-        partial += partial_bytes(osc.brw.disks, extent.low, extent.high, extent.bytes)
+        partial += parity_work(osc.brw.disks, extent.low, extent.high, extent.bytes)
         extent_id = extent.next
         if size < osc.cache.rpc_size:
             extent_id = dirty_from(osc.cache, extent_id)
@@ -176,7 +198,7 @@ def _send_work(osc: Osc, obd_id: int, now: float) -> None:
     size = min(work.left, rpc_size - work.offset % rpc_size)
     partial = 0
     if work.write:
-        partial = partial_bytes(osc.brw.disks, work.offset, work.offset + size, size)
+        partial = parity_work(osc.brw.disks, work.offset, work.offset + size, size)
     # Read all of the row that the RPC needs before it is given back.
     program, extent, object_id, write = work.program, work.extent, work.object, work.write
     offset = work.offset

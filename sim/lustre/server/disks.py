@@ -25,8 +25,10 @@ each takes depends on where its head is, where the data are, and where the platt
 three are drawn at random.
 
 Writes pay for no heads: ldiskfs puts new blocks one behind the other, whatever their place in the
-file. RAID stripes written in part cost more: the array reads what it needs to compute the parity
-before it writes.
+file. RAID stripes written in part cost more: the array computes the parity of a row, a page of each
+disk, from all of its data, and reads first what of a row is not written (reconstruct-write; Linux
+drivers/md/raid5.c). So a piece on one disk costs as if it lay on all, and none costs more than its
+whole stripe does.
 """
 
 from __future__ import annotations
@@ -113,7 +115,8 @@ class Disks(Component):
     raid_stripe: int
     raid_chunk: int
     ost_disks: int
-    partial_stripe_factor: float  # work of a partial RAID stripe over that of a whole one
+    # work of a small part of a RAID stripe over what the same bytes cost in a whole one
+    partial_stripe_factor: float
     # float64 (reads,): seconds to move the head of a disk, rotation included, to the one of 1, 2,
     # ... reads that wait for it which it comes to first: the mean.
     head_move: Floats
@@ -406,7 +409,7 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     on_ssd = ost >= disks.first_mdt
     work = float(rpc.bytes)
     if not on_ssd:
-        work += (disks.partial_stripe_factor - 1.0) * rpc.partial
+        work += rpc.partial
     moving = transfer_seconds(disks, ost, rpc.write, work)
     heads = slowest = latency = reply = 0.0
     station = disks.ost + ost
@@ -530,10 +533,22 @@ def leave(disks: Disks, ost: int) -> int:
 
 
 @outlined
-def partial_bytes(disks: Disks, low: int, high: int, size: int) -> int:
-    """Return how many of ``size`` bytes between two offsets lie in RAID stripes not filled."""
+def parity_work(disks: Disks, low: int, high: int, size: int) -> int:
+    """Return the work, in bytes, that ``size`` bytes between two offsets cost beyond their own.
+
+    That is of RAID stripes that they fill in part. Where the bytes have holes between them, no
+    stripe is known to be full.
+    """
     stripe = disks.raid_stripe
-    if size < high - low:  # with holes: no stripe is known to be full
-        return size
-    whole = (high // stripe - -(-low // stripe)) * stripe
-    return size - max(whole, 0)
+    if size < high - low:
+        touched = -(-high // stripe) - low // stripe
+        return _beyond(disks, size, touched)
+    head = min(-(-low // stripe) * stripe, high) - low
+    tail = high - max(high // stripe * stripe, low + head)
+    return _beyond(disks, head, 1) + _beyond(disks, tail, 1)
+
+
+@inlined
+def _beyond(disks: Disks, size: int, stripes: int) -> int:
+    """Return the work beyond their own of bytes in so many RAID stripes: at most all of these."""
+    return int(min(disks.partial_stripe_factor * size, float(stripes * disks.raid_stripe))) - size

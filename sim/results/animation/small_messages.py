@@ -25,12 +25,13 @@ from xc40io.run.result import Result
 def small_journeys(stage: Stage, result: Result, recording: Recording) -> Iterator[Journey]:
     """Yield the journeys of all requests to MDSs and OSSs, and of the messages of all locks."""
     latency = control_latency(result.machine)
+    to_server = control_latency(result.machine, result.machine.nodes.mds_message_latency)
     mds_of = mds_numbers(result.station_table)
     for request in to_mds(recording.requests):
         server = stage.find(PlaceKind.MDS, mds_of[int(request["station"])])
         what = Op(int(request["op"])).name.lower()
         node = _node(stage, recording, request)
-        yield _request(JourneyKind.METADATA, what, request, (node, server), stage, latency)
+        yield _request(JourneyKind.METADATA, what, request, (node, server), stage, to_server)
     for request in to_oss(recording.requests):
         server = _oss(stage, recording, int(request["target"]))
         what = ABOUT_OBJECTS[int(request["kind"])]

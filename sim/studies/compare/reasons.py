@@ -52,6 +52,7 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of the
     "nodes.read_page_time": ("copies out of the page cache", _COPY),
     "nodes.node_hit_rate": ("the memory of the nodes", _COPY),
     "nodes.node_copy_rate": ("the memory of the nodes", _COPY),
+    "nodes.node_fetch_rate": ("the memory of the nodes", _COPY),
     "nodes.call_time": ("the calls themselves", (Cause.CALL,)),
     "nodes.tree_page_time": ("the tree of cached pages", (Cause.TREE,)),
     "nodes.lock_thread_time": ("the nodes' callback threads", (Cause.CALLBACK,)),

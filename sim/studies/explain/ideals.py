@@ -112,7 +112,10 @@ PARTS = (
         (Cause.MDS, Cause.OBJECTS, Cause.TURN, Cause.METADATA, Cause.SYNC),
         (StationKind.MDS,),
         rates=_MDS_RATES,
-        times=("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
+        times=(
+            *("lustre.mds.stripe_time", "lustre.mds.journal_commit", "lustre.mds.op_latency"),
+            "lustre.mds.change_latency",
+        ),
     ),
     _part(
         "locks",
@@ -137,7 +140,7 @@ PARTS = (
         (StationKind.CORE, StationKind.MEMORY),
         rates=(
             *("nodes.write_copy_rate", "nodes.read_copy_rate", "nodes.node_copy_rate"),
-            *("nodes.node_hit_rate", "nodes.rpc_thread_rate", "mpi.fetch_rate"),
+            *("nodes.node_fetch_rate", "nodes.node_hit_rate", "nodes.rpc_thread_rate", "mpi.fetch_rate"),
         ),
         times=("nodes.read_page_time", "nodes.spinlock_handover_time", "mpi.round_time"),
     ),

@@ -59,6 +59,9 @@ class Items:
         owners = np.zeros(1, np.int64) if self._shared else np.arange(ranks)
         # With -u and -N mdtest makes the items of a rank in the tree of its neighbour.
         shared, place = not test.unique, np.repeat((owners + stride) % ranks, self.each)
+        if shared:  # they are dealt to the directories of the one tree
+            of_loop = test.each * test.item_directories
+            place = np.tile(np.arange(self.each) % of_loop // test.each, len(owners))
         if name is None or test.make_node or not len(place):
             self.first = job.filesystem.allocate_names(
                 len(place), shared_directory=shared, directories=place

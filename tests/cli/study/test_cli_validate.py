@@ -96,7 +96,7 @@ def test_a_score_that_was_better_is_a_warning_and_no_failure(xc40io, tmp_path: P
     before.write_text(json.dumps(report), encoding="utf-8")
     result = xc40io(*words)
     assert result.exit_code == 0
-    assert "Does not land: the mean over 1 number rises from 0.0000" in result.stdout
+    assert "Does not land: the mean over 1 near number rises from 0.0000" in result.stdout
     assert "xc40io: warning: Does not land" in result.stderr
 
 

@@ -68,6 +68,14 @@ def test_a_section_that_the_other_has_not_can_be_added() -> None:
     assert machine.ssd == load_machine("theta").ssd
 
 
+def test_a_section_that_it_has_not_is_left_out() -> None:
+    machine = read_machine(OWN | {"like": "cori-haswell", "burst_buffer": None}, "mine.yaml")
+    assert machine.burst_buffer is None
+    assert machine.home == load_machine("cori-haswell").home
+    none = OWN | {"like": "theta", "lustre": None}
+    assert refusal(read_machine, none, "mine.yaml") == "mine.yaml: lustre is missing"
+
+
 def test_a_machine_may_be_like_one_that_is_like_another(tmp_path: Path, theta: Machine) -> None:
     written(tmp_path, "middle", like="theta", lustre={"default_stripe_count": OTHER})
     path = written(tmp_path, "outer", like="middle.yaml", nodes={"cores": OTHER})

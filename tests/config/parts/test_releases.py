@@ -51,6 +51,7 @@ def test_what_each_release_brings() -> None:
     assert [bool(of[name].composite_layouts) for name in releases()] == [False] + [True] * 4
     assert [bool(of[name].dom_size) for name in releases()] == [False] * 2 + [True] * 3
     assert [bool(of[name].overstriping) for name in releases()] == [False] * 3 + [True] * 2
+    assert [bool(of[name].full_extents_first) for name in releases()] == [False] + [True] * 4
     assert [of[name].lock_ahead for name in releases()] == [False] * 2 + [True] * 3
 
 

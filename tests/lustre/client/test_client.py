@@ -136,6 +136,13 @@ def test_writes(plan: Plan, place: Place, flight: int) -> None:
 
 
 @some
+@given(plans(Op.WRITE, Op.WRITE, Op.THINK), places, st.sampled_from([2, 3, 7]), st.booleans())
+def test_writers_share_little_room(plan: Plan, place: Place, pages: int, full_first: bool) -> None:
+    room = {"lustre__max_dirty": RPC + pages * PAGE, "lustre__max_rpcs_in_flight": 1}
+    assert_agree(plan, place, **room, lustre__full_extents_first=full_first)
+
+
+@some
 @given(plans(Op.WRITE, Op.FSYNC, Op.THINK), places, st.sampled_from([0, PAGE, RPC]))
 def test_writes_without_grants(plan: Plan, place: Place, grant: int) -> None:
     assert_agree(plan, place, lustre__initial_grant=grant, lustre__grant_chunk=PAGE)

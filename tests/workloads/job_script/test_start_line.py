@@ -17,9 +17,13 @@ MACHINES = {machine.name: machine for machine in shipped_machines()}
 def test_every_machine_says_its_launcher():
     launchers = {name: machine.nodes.launcher for name, machine in MACHINES.items()}
     assert launchers == {
+        "archer-fs3": "aprun",
+        "archer-fs4": "aprun",
         "cori-2015": "srun",
         "cori-haswell": "srun",
         "cori-knl": "srun",
+        "dell-lustre-2014": "srun",
+        "dell-lustre-2016": "srun",
         "theta": "aprun",
         "titan": "aprun",
     }
