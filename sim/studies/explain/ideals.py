@@ -140,7 +140,12 @@ PARTS = (
         (StationKind.CORE, StationKind.MEMORY),
         rates=(
             *("nodes.write_copy_rate", "nodes.read_copy_rate", "nodes.node_copy_rate"),
-            *("nodes.node_fetch_rate", "nodes.node_hit_rate", "nodes.rpc_thread_rate", "mpi.fetch_rate"),
+            *(
+                "nodes.node_fetch_rate",
+                "nodes.node_hit_rate",
+                "nodes.rpc_thread_rate",
+                "mpi.fetch_rate",
+            ),
         ),
         times=("nodes.read_page_time", "nodes.spinlock_handover_time", "mpi.round_time"),
     ),

@@ -17,7 +17,7 @@ RANKS = 4
 def test_writers_of_one_file_on_a_node_exclude_each_other_before_2_7(
     version: str, waits: bool
 ) -> None:
-    """From 2.7 on they do so where their bytes overlap alone; who writes another file never does."""
+    """From 2.7 on they do so where bytes overlap alone; who writes another file never does."""
     plane = SmallPlane(1, RANKS, lustre__version=version)
     plane.add_files(RANKS, stripes=2)
     shared = [[Step(Op.WRITE, 0, rank * RPC, RPC)] for rank in range(RANKS)]
