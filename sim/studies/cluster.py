@@ -105,7 +105,7 @@ def _outcome(distributed: Any, future: Any) -> Any:
     try:
         ended = future.result()
     except distributed.KilledWorker:
-        return Failure("its workers were killed one after another, perhaps for want of memory")
+        return Failure("its workers ended one after another; why, their own logs say")
     if ended is None:
         raise FailureError(
             "--scheduler: a worker has other sources of xc40io, or other versions of its "

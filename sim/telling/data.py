@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,12 +23,9 @@ _DTYPES = {float: "float64", int: "int64", bool: "bool"}
 def json_text(document: Mapping[str, Any]) -> str:
     """Return a document as indented JSON with a newline at the end.
 
-    Raises
-    ------
-    ValueError
-        If a number is infinite or none at all: JSON has no word for these.
+    A number that is infinite or none at all is null: JSON has no word for these.
     """
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+    return json.dumps(_plain(document), indent=2, allow_nan=False) + "\n"
 
 
 def document_of(answer: Answer) -> dict[str, Any]:
@@ -52,7 +50,7 @@ def _value(column: Column, value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return records as dictionaries and sequences as lists, to the bottom."""
+    """Return records as dictionaries, sequences as lists, numbers that are none as None."""
     if hasattr(value, "_asdict"):
         return _plain(value._asdict())
     if is_dataclass(value) and not isinstance(value, type):
@@ -61,7 +59,9 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    return value.tolist() if hasattr(value, "tolist") else value
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def frame(table: Table) -> pd.DataFrame:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 
 import numpy as np
 import pandas as pd
 
 from xc40io.telling.answer import Column, Table, To
-from xc40io.telling.data import csv_text, frame
+from xc40io.telling.data import csv_text, frame, json_text
 from xc40io.telling.units import FACTOR, FLAG, NUMBER, ROWS, WORDS
 
 INNER = (
@@ -54,3 +55,10 @@ def test_rows_may_be_arrays():
     )
     read = pd.read_csv(io.StringIO(csv_text(table)))
     pd.testing.assert_frame_equal(read, frame(table))
+
+
+def test_json_has_null_where_a_number_is_infinite_or_none() -> None:
+    """A phase that took no time has no rate: mdtest of one shared file, removed at once."""
+    document = {"rate": float("inf"), "rows": [{"mean": float("nan")}, {"mean": 1.5}]}
+    told = json.loads(json_text(document))
+    assert told == {"rate": None, "rows": [{"mean": None}, {"mean": 1.5}]}
