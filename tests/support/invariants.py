@@ -180,8 +180,13 @@ def _assert_no_clash(lock: Records, together: npt.NDArray[np.bool_]) -> None:
 
 
 def _of_evicted(result: Result, records: Records) -> npt.NDArray[np.bool_]:
-    """Return which records are of nodes that are evicted in the run, or may be."""
+    """Return which records are of nodes that are evicted in the run, or may be.
+
+    OSTs that hear of nobody, since all routers of their group are down, evict all.
+    """
     faults = result.scenario.faults
+    if any(fault.kind == "down" and fault.noun == "FGR group" for fault in faults):
+        return np.ones(len(records), bool)
     nodes = [fault.number for fault in faults if fault.kind in ("evicted", "hung")]
     return np.isin(records["node"], nodes)
 
