@@ -135,7 +135,7 @@ class Results:
             "advised": self._advised,
             "predictions": self._predictions,
             "corrections": self._corrections,
-            "directions": lambda: _table(direction_rows(kept_directions())),
+            "directions": self._directions,
         }
         if name in blocks and not rest:
             return "\n".join(blocks[name]())
@@ -301,6 +301,10 @@ class Results:
     def _chances(self) -> Iterator[str]:
         """Yield a table of chances beside how often they came out."""
         yield from _table(chance_rows(self._coverage.chances()))
+
+    def _directions(self) -> Iterator[str]:
+        """Yield a table of the rules of users' guides."""
+        yield from _table(direction_rows(kept_directions()))
 
     def _advised(self) -> Iterator[str]:
         """Yield what came of following advice: sentences, and a table."""
