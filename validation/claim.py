@@ -264,6 +264,15 @@ class Claim(Model):
             raise ValueError("series: those that are compared have as many runs each")
 
 
+DIRECTIONS = "Rules of users' guides"
+"""The group of claims that are such rules: one setting is faster than another."""
+
+
+def is_direction(claim: Claim) -> bool:
+    """Tell whether a claim is a rule of users' guides."""
+    return claim.family == DIRECTIONS
+
+
 _PARTS = ("bases", "claims")
 
 

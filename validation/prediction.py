@@ -29,7 +29,7 @@ from xc40io.validation.claim import Claim
 from xc40io.validation.number_words import Printed, numbers_in
 from xc40io.validation.quantity import Quantity
 
-_ROW = re.compile(r"\b[A-KMN]\d{2,3}\b")
+_ROW = re.compile(r"\b[A-KMNP]\d{2,3}\b")
 _FITTED = ("calibration", "input")
 
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import get_args
 
-from xc40io.validation.claim import Claim, Role
+from xc40io.validation.claim import Claim, Role, is_direction
 from xc40io.validation.error import error_of
 from xc40io.validation.frozen import digest_of
 from xc40io.validation.half import Half, What
@@ -30,6 +30,7 @@ from xc40io.validation.number import (
 )
 from xc40io.validation.report import FAR, NEAR, Report
 from xc40io.validation.report_json import report_document
+from xc40io.validation.verdict import Verdict
 
 MOST = math.log(4)
 """What a number counts at most."""
@@ -116,10 +117,13 @@ class Score:
         Those of which there is a result, in the order of the claims.
     missing
         Those of which there is none.
+    directions
+        Whether each rule of users' guides holds, by claim; they have no numbers.
     """
 
     scored: tuple[Scored, ...]
     missing: tuple[DistinctNumber, ...] = ()
+    directions: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def groups(self) -> dict[str, Tally]:
@@ -185,7 +189,13 @@ def score_of(report: Report) -> Score:
     """Return the score of a validation; claims that were left out have their kept results."""
     claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
     results = results_in(report_document(report))
-    return score(claims, report.predictions, results, load_kept(), near=report.near)
+    found = score(claims, report.predictions, results, load_kept(), near=report.near)
+    directions = {
+        outcome.claim.id: outcome.verdict is Verdict.PASS
+        for outcome in report.outcomes
+        if is_direction(outcome.claim)
+    }
+    return replace(found, directions=directions)
 
 
 def score(

@@ -32,7 +32,8 @@ def score_document(
     dict
         ``version``, ``code`` (a hash of the simulator's sources), ``numbers`` (each with the
         measurements that read it, its ratio, its ``|ln|`` as it counts, whether it is kept from
-        another day), ``missing`` (those without a result), ``groups``, ``kinds`` and ``total``
+        another day), ``missing`` (those without a result), ``directions``
+        (whether each rule of users' guides holds), ``groups``, ``kinds`` and ``total``
         (what they add up to), ``halves`` (near and far, each by ``what`` the numbers are of and by
         ``studies``, with ``mean_of_studies`` in which each study counts alike) and, if asked for,
         ``against`` (what moved since, the tallies before and now, and whether the change lands).
@@ -42,6 +43,7 @@ def score_document(
         "code": code_hash(),
         "numbers": [_scored(one) for one in score.scored],
         "missing": [_readers(number) for number in score.missing],
+        "directions": dict(score.directions),
         **_tallies(score),
     }
     if comparison is not None:

@@ -44,6 +44,8 @@ def format_score(
         Whether to list every number, those first that are furthest off, and whatever moved.
     """
     parts = [f"{_TITLE}\n{_table(score)}{_remarks(score)}", _halves(score)]
+    if score.directions:
+        parts.append(_directions(score.directions))
     if everything:
         parts.append(_numbers(score))
     if comparison is not None:
@@ -68,6 +70,13 @@ def _halves(score: Score) -> str:
     ]
     head, *rows = half_rows(score)
     return f"{_NEAR_AND_FAR}\n{format_columns([head, *rows, ('',) * len(head), *studies])}"
+
+
+def _directions(directions: Mapping[str, bool]) -> str:
+    """Say how many rules of users' guides hold, and which do not."""
+    failing = ", ".join(name for name, holds in directions.items() if not holds)
+    held = f"{sum(directions.values())} of {len(directions)} hold"
+    return f"Rules of users' guides: {held}{f'; not {failing}' if failing else ''}.\n"
 
 
 def half_rows(score: Score) -> Iterator[tuple[str, ...]]:

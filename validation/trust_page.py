@@ -19,6 +19,8 @@ Several reports may be given, each of some of the claims. The sentences stand in
   (``xc40io.validation.cross``), and the parameters that one row alone fixes;
 * ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold
 (``xc40io.validation.coverage``);
+* ``{{directions}}``: the rules of users' guides, and whether the simulator agrees
+(``xc40io.validation.directions``);
 * ``{{advised}}``: whether advice holds (``xc40io.validation.closed_loop``).
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
@@ -47,6 +49,8 @@ from xc40io.validation.correction import corrections
 from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows
 from xc40io.validation.cross_text import by_group, lone_words, number_words
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
+from xc40io.validation.directions import kept_directions
+from xc40io.validation.directions import rows as direction_rows
 from xc40io.validation.fold import FOLDS, By, whole_alone
 from xc40io.validation.free_parameter import load_free_parameters
 from xc40io.validation.half import near_claims
@@ -131,6 +135,7 @@ class Results:
             "advised": self._advised,
             "predictions": self._predictions,
             "corrections": self._corrections,
+            "directions": self._directions,
         }
         if name in blocks and not rest:
             return "\n".join(blocks[name]())
@@ -296,6 +301,10 @@ class Results:
     def _chances(self) -> Iterator[str]:
         """Yield a table of chances beside how often they came out."""
         yield from _table(chance_rows(self._coverage.chances()))
+
+    def _directions(self) -> Iterator[str]:
+        """Yield a table of the rules of users' guides."""
+        yield from _table(direction_rows(kept_directions()))
 
     def _advised(self) -> Iterator[str]:
         """Yield what came of following advice: sentences, and a table."""

@@ -15,7 +15,7 @@ from scored_claims import PREDICTED, by_id, claim, result
 from xc40io.config.scenario import Scenario
 from xc40io.studies.simulations import Simulations
 from xc40io.validation import score as score_module
-from xc40io.validation.claim import Claim
+from xc40io.validation.claim import DIRECTIONS, Claim
 from xc40io.validation.frozen import digest_of
 from xc40io.validation.kept import Number, Result
 from xc40io.validation.report import validate
@@ -146,6 +146,16 @@ def test_only_what_counts_is_run() -> None:
     one = claim("x")
     trend = claim("y", relation={"at_least": "1 MB/s"})
     assert counting([one, trend, Claim(id="C04", not_expressed="no burst buffer")]) == [one]
+
+
+def test_rules_of_guides_are_told_beside_the_numbers() -> None:
+    held = claim("y", group=DIRECTIONS, relation={"at_least": "1 MB/s"})
+    failing = claim("z", group=DIRECTIONS, relation={"at_least": "1 PB/s"})
+    found = score_of(validate([claim("x"), held, failing], Simulations()))
+    assert found.directions == {"y": True, "z": False}
+    assert "Rules of users' guides: 1 of 2 hold; not z.\n" in format_score(found)
+    assert json.loads(format_score_json(found))["directions"] == {"y": True, "z": False}
+    assert found.total.numbers == 1
 
 
 def test_the_score_of_a_validation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.store import Store
-from xc40io.validation.claim import load_claims
+from xc40io.validation.claim import is_direction, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
 from xc40io.validation.figures.gallery import all_charts, charts_known, draw_all
@@ -116,7 +116,7 @@ def validate(
     chosen = select(known, groups=groups, ids=ids, fast=fast)
     earlier = _earlier(against)
     if as_score:
-        chosen = counting(chosen)
+        chosen = [*counting(chosen), *filter(is_direction, chosen)]
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids), known=known)
