@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +25,7 @@ from xc40io.studies.processes import bytes_to_move
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
 from xc40io.trust.run_kind import KINDS, METADATA, access_of, narrow_kind, run_kind
-from xc40io.validation.claim import Claim
+from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (
     CrossNumber,
     CrossValidation,
@@ -32,9 +33,18 @@ from xc40io.validation.cross_validation import (
     kept_cross_validation,
 )
 from xc40io.validation.fold import series_of
+from xc40io.validation.kept import Result, load_kept
 from xc40io.validation.metric import EACH
-from xc40io.validation.pooling import Weighed, pooled, spread
-from xc40io.validation.ratio_error import Compared, Rated, claimed, compared
+from xc40io.validation.pooling import Weighed, pooled, quantile, spread
+from xc40io.validation.ratio_error import (
+    Compared,
+    Gain,
+    Rated,
+    bounded,
+    claimed,
+    compared,
+    gains_of,
+)
 
 _RATES = ("write", "read", "median", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
@@ -223,6 +233,38 @@ def errors_of_ratios(ratios: Sequence[Compared]) -> dict[str, dict[str, Any]]:
     }
 
 
+def errors_of_changes(gains: Iterable[Gain]) -> dict[str, dict[str, Any]]:
+    """Return how much too fast changes of each kind are simulated, as the file holds it."""
+    kinds: dict[str, list[Gain]] = {}
+    for gain in gains:
+        kinds.setdefault(gain.turn.kind, []).append(gain)
+    return {kind: _errors_of(own) for kind, own in sorted(kinds.items())}
+
+
+def _errors_of(gains: Sequence[Gain]) -> dict[str, Any]:
+    upward = [Weighed(one.off if one.turn.upward else -one.off, one.weight) for one in gains]
+    furthest = sorted(gains, key=lambda one: -abs(one.off))
+    return {
+        "upward": round(quantile(upward, 0.5), _DIGITS),
+        "ratios": len(gains),
+        "claims": list(dict.fromkeys(claim for one in furthest for claim in one.claims)),
+    }
+
+
+def bounded_gains(claims: Iterable[Claim], results: Mapping[str, Result]) -> Iterator[Gain]:
+    """Yield the gains of claims that bound them, from what was simulated."""
+    for claim in claims:
+        if claim.id in results:
+            yield from bounded(claim, _numbers(results[claim.id].simulated))
+
+
+def _numbers(words: str) -> list[float]:
+    """Return numbers in a row, as results are kept; none where it is something else."""
+    with suppress(ValueError):
+        return [float(word) for word in words.split(", ")]
+    return []
+
+
 def rated(crossed: CrossValidation) -> Iterator[Rated]:
     """Yield the measured rates, each as often as it was measured."""
     numbers = {(number.claim, number.point): number for number in crossed.numbers}
@@ -239,6 +281,7 @@ def rated(crossed: CrossValidation) -> Iterator[Rated]:
                     number.fitted,
                     number.crossed,
                     measured,
+                    claim.id,
                 )
 
 
@@ -309,11 +352,14 @@ class Known(NamedTuple):
         Errors of rates of bytes, and of operations on metadata.
     ratios
         Errors of ratios of the former.
+    bounds
+        Gains of which bounds alone are known.
     """
 
     rates: Sequence[Measured]
     metadata: Sequence[Measured]
     ratios: Sequence[Compared]
+    bounds: Sequence[Gain] = ()
 
 
 def known_errors(crossed: CrossValidation) -> Known:
@@ -322,6 +368,7 @@ def known_errors(crossed: CrossValidation) -> Known:
         measured_rates(crossed),
         measured_rates(crossed, metadata_rates_of),
         ratios_of(crossed),
+        list(bounded_gains(load_claims().values(), load_kept())),
     )
 
 
@@ -339,6 +386,7 @@ def document(known: Known) -> dict[str, Any]:
         "unmeasured": unmeasured(known.rates),
         "ratios": errors_of_ratios(known.ratios),
         "any_ratio": spread(_weights(known.ratios))._asdict(),
+        "changes": errors_of_changes([*gains_of(known.ratios), *known.bounds]),
     }
 
 

@@ -10,15 +10,19 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
 from xc40io.config.scenario import Scenario
 from xc40io.trust.differences import differences
+from xc40io.trust.turns import Turn, turns_of
 from xc40io.validation.claim import Claim
 from xc40io.validation.fold import series_of
+from xc40io.validation.measure import FUNCTIONS
+from xc40io.validation.metric import EACH
 from xc40io.validation.number import part_keys
+from xc40io.validation.quantity import SECONDS
 
 
 class Rated(NamedTuple):
@@ -36,6 +40,8 @@ class Rated(NamedTuple):
         ``ln(simulated / measured)``, with the machine files and cross-validated.
     measured
         The measured rate.
+    claim
+        Whose it is.
     """
 
     series: str
@@ -45,6 +51,7 @@ class Rated(NamedTuple):
     fitted: float
     crossed: float
     measured: float
+    claim: str = ""
 
 
 class Compared(NamedTuple):
@@ -64,6 +71,10 @@ class Compared(NamedTuple):
         The measured ratio.
     weight
         What it counts: a series of n runs has n - 1 ratios that do not follow from each other.
+    claims
+        That it is of.
+    turn
+        The knob that is turned from the run below to the one above, if it is a knob.
     """
 
     series: str
@@ -73,6 +84,8 @@ class Compared(NamedTuple):
     crossed: float
     measured: float
     weight: float
+    claims: tuple[str, ...] = ()
+    turn: Turn | None = None
 
     @property
     def turned(self) -> bool:
@@ -108,7 +121,15 @@ def _pairs(rates: Iterable[Rated]) -> Iterator[Compared]:
                 one.crossed - other.crossed,
                 one.measured / other.measured,
                 1.0,
+                tuple(dict.fromkeys((one.claim, other.claim))),
+                turn_of(other.scenario, one.scenario, one.phase),
             )
+
+
+def turn_of(before: Scenario, after: Scenario, phase: str) -> Turn | None:
+    """Return the knob that two runs are apart by; None if there is not just one."""
+    turns = turns_of(before, after, phase)
+    return turns[0] if len(turns) == 1 else None
 
 
 def _weighed(ratios: Iterable[Compared]) -> Iterator[Compared]:
@@ -154,4 +175,69 @@ def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
     if len(things) != 1:
         return None
     numbers, measured = frozenset(part_keys(claim)), claim.relation.ratio.base
-    return Compared(series_of(claim), things[0], numbers, fitted, crossed, measured, 1.0)
+    turn = _turn_in(claim, *runs)
+    return Compared(
+        series_of(claim), things[0], numbers, fitted, crossed, measured, 1.0, (claim.id,), turn
+    )
+
+
+def _turn_in(claim: Claim, above: str, below: str) -> Turn | None:
+    """Return the knob that is turned to the faster one of two runs of a quotient, by its rates."""
+    assert claim.metric is not None
+    function, (_, *words) = claim.metric.expression.calls[0]
+    if FUNCTIONS[function].dimension == SECONDS:
+        above, below = below, above
+    return turn_of(claim.runs[below], claim.runs[above], " ".join(words) or function)
+
+
+class Gain(NamedTuple):
+    """A simulated gain of a turned knob beside a measured one, or beside a bound.
+
+    Attributes
+    ----------
+    turn
+        The knob.
+    claims
+        That say so.
+    off
+        ``ln(simulated / measured)``; of a bound that holds 0.
+    weight
+        What it counts.
+    """
+
+    turn: Turn
+    claims: tuple[str, ...]
+    off: float
+    weight: float
+
+
+def gains_of(ratios: Iterable[Compared]) -> Iterator[Gain]:
+    """Yield the ratios of runs that one knob makes different."""
+    for ratio in ratios:
+        if ratio.turn is not None:
+            yield Gain(ratio.turn, ratio.claims, ratio.crossed, ratio.weight)
+
+
+def bounded(claim: Claim, simulated: Sequence[float]) -> Iterator[Gain]:
+    """Yield the gains of a claim that bounds them, as ``write(*) / write(1)`` at most 1.05.
+
+    ``simulated``: of each run, in their order.
+    """
+    metric, relation = claim.metric, claim.relation
+    if metric is None or relation is None or claim.unjudged or claim.role != "check":
+        return
+    calls = list(metric.expression.calls)
+    low, high = relation.at_least, relation.at_most
+    if len(calls) != 2 or calls[0][1][0] != EACH or FUNCTIONS[calls[0][0]].dimension == SECONDS:
+        return
+    function, (below, *words) = calls[1]
+    known = len(simulated) == len(claim.runs) and min(simulated) > 0.0 and below in claim.runs
+    if (low is None and high is None) or not known:
+        return
+    least, most = low.base if low else 0.0, high.base if high else math.inf
+    found = []
+    for name, gain in zip(claim.runs, simulated, strict=True):
+        turn = turn_of(claim.runs[below], claim.runs[name], " ".join(words) or function)
+        if turn is not None:
+            found.append((turn, math.log(gain / min(max(gain, least), most))))
+    yield from (Gain(turn, (claim.id,), off, 1.0 / len(found)) for turn, off in found)

@@ -121,6 +121,25 @@ class RatioError(Model):
     crossed: Spread
 
 
+class ChangeError(Model):
+    """What simulated gains of one kind of change are beside measured ones.
+
+    Attributes
+    ----------
+    upward
+        The median of ``ln(simulated gain / measured gain)`` of turning the knob up: to the larger
+        number, or to the later word of the alphabet. Turned down it is as much with the other sign.
+    ratios
+        How many measured ratios there are.
+    claims
+        The claims that they belong to, the furthest off first.
+    """
+
+    upward: float
+    ratios: int
+    claims: Names
+
+
 class ModelError(Model):
     """How far the simulated rates of one kind of run are from the measured ones.
 
@@ -168,6 +187,9 @@ class ModelErrors(Model):
         The errors of ratios by what the two runs differ in.
     any_ratio
         The errors of all of them together, for what no measured runs differ in.
+    changes
+        How much too fast changes of a kind are simulated, as
+        :attr:`~xc40io.trust.turns.Turn.kind` calls it.
     """
 
     source: str
@@ -176,6 +198,7 @@ class ModelErrors(Model):
     unmeasured: Unmeasured
     ratios: dict[str, RatioError]
     any_ratio: Spread
+    changes: dict[str, ChangeError]
 
 
 @cache

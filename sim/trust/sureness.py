@@ -17,6 +17,7 @@ from xc40io.config.units import MIB, format_rate, format_seconds
 from xc40io.telling.answer import Column, Columns, To, Unit
 from xc40io.telling.units import ANY, FLAG, RECORD, WORDS
 from xc40io.trust.differences import differences
+from xc40io.trust.doubts import doubt_of
 from xc40io.trust.how_sure import (
     NINE_OF_TEN,
     Expected,
@@ -30,6 +31,7 @@ from xc40io.workloads.catalogue import workload_of
 
 _EXACT = ContextVar("exact", default=False)
 _FIGURES = 2  # significant ones: the bounds are known no better
+_NOTHING = 0.5  # the chance where the simulator has nothing to say
 _SURE = 0.995  # from this chance on more digits would say more than is known
 
 
@@ -86,16 +88,19 @@ class Sureness:
         return None
 
 
-def chance_faster(ratio: float, before: object, after: object) -> float:
+def chance_faster(ratio: float, before: object, after: object, phase: str) -> float:
     """Return the chance that what was simulated ``ratio`` times as fast really is faster.
 
-    ``before`` and ``after``: the scenarios. In what runs of several jobs differ is not looked into,
-    nor a kernel whose file has gone: they are given the errors of all ratios.
+    ``before`` and ``after``: the scenarios; ``phase``: what was looked at. In what runs of several
+    jobs differ is not looked into, nor a kernel whose file has gone: they are given the errors of
+    all ratios. Of a change that the simulator is known to get wrong it says nothing: one half.
     """
     things: list[str] = []
     if isinstance(before, Scenario) and isinstance(after, Scenario):
         with suppress(InputError):
             things = differences(before, after)
+    if doubt_of(ratio, before, after, phase) is not None:
+        return _NOTHING
     return chance_better(ratio, things) if ratio > 0.0 else 0.0
 
 

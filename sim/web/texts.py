@@ -62,7 +62,7 @@ def chances(outcomes: Mapping[str, Outcome], settings: Mapping[str, Settings]) -
     a, b = (scenario_of(settings[side]) for side in ("A", "B"))
     rates = {phase.phase: phase.bandwidth for phase in outcomes["A"].phases}
     return {
-        (phase.phase, "B"): chance_faster(phase.bandwidth / rates[phase.phase], a, b)
+        (phase.phase, "B"): chance_faster(phase.bandwidth / rates[phase.phase], a, b, phase.phase)
         for phase in outcomes["B"].phases
         if phase.phase in rates
     }

@@ -11,7 +11,15 @@ from run_records import claim
 
 from xc40io.config.scenario import Scenario
 from xc40io.validation.claim import load_claims
-from xc40io.validation.ratio_error import Rated, claimed, compared, quotient_of
+from xc40io.validation.model_error import errors_of_changes
+from xc40io.validation.ratio_error import (
+    Rated,
+    bounded,
+    claimed,
+    compared,
+    gains_of,
+    quotient_of,
+)
 
 
 def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:
@@ -64,3 +72,47 @@ def test_claims_that_are_ratios() -> None:
     assert math.isclose(found.weight, 1.0)
     assert quotient_of(claim("a", {"value": "1 GB/s", "tolerance": "25%"})) is None
     assert quotient_of(load_claims()["B02.ratio"]) == ("large", "small")
+
+
+def test_gains_are_those_of_one_knob_by_kind_and_way() -> None:
+    one, wide = job(), job(striping={"count": 8})
+    few, many = rated("few", one, 0.1)._replace(claim="A1"), rated("many", wide, 0.5)
+    for pair in ([few, many._replace(claim="A2")], [many._replace(claim="A2"), few]):
+        found = errors_of_changes(gains_of(compared(pair)))
+        assert found["stripe-count, shared files, write"] | {"claims": ...} == {
+            "upward": pytest.approx(0.4),
+            "ratios": 1,
+            "claims": ...,
+        }
+    nodes = compared([few, rated("more", job(nodes=8), 0.2)])
+    assert not list(gains_of(nodes)), "another job"
+
+
+def test_a_ratio_of_times_is_turned_round() -> None:
+    runs = {"a": job(), "b": job(striping={"count": 8})}
+    for metric, log in (("write(b) / write(a)", 0.3), ("time(a) / time(b)", 0.3)):
+        ratio = claim("ab", {"ratio": 2, "tolerance": "25%"}, metric=metric)
+        found = claimed(ratio.model_copy(update={"runs": runs}), log, log)
+        assert found is not None
+        assert found.turn is not None
+        assert (found.turn.before, found.turn.after) == (1, 8)
+
+
+@pytest.mark.parametrize(
+    ("bound", "simulated", "off"),
+    [
+        ({"at_most": 1.05}, [1.0, 0.9], 0.0),
+        ({"at_most": 1.05}, [1.0, 2.1], math.log(2)),
+        ({"at_least": 2}, [1.0, 3.0], 0.0),
+        ({"at_least": 2}, [1.0, 1.0], -math.log(2)),
+    ],
+)
+def test_a_bound_that_does_not_hold_is_off_by_what_is_beyond_it(
+    bound: dict[str, float], simulated: list[float], off: float
+) -> None:
+    runs = {"a": job(), "b": job(striping={"count": 8})}
+    stated = claim("ab", bound, metric="write(*) / write(a)").model_copy(update={"runs": runs})
+    (gain,) = bounded(stated, simulated)
+    assert gain.off == pytest.approx(off)
+    assert (gain.turn.knob, gain.turn.upward) == ("stripe-count", True)
+    assert not list(bounded(stated, simulated[:1])), "of some runs nothing is kept"

@@ -37,7 +37,7 @@ def test_the_card_of_b_tells_how_likely_it_really_is_faster(ran: dict[str, Outco
     assert ONE_OR_48.b is not None
     found = chances(ran, settings)
     ratio = ran["B"].phases[0].bandwidth / ran["A"].phases[0].bandwidth
-    sure = chance_faster(ratio, scenario_of(ONE_OR_48.a), scenario_of(ONE_OR_48.b))
+    sure = chance_faster(ratio, scenario_of(ONE_OR_48.a), scenario_of(ONE_OR_48.b), "write")
     assert found == {("write", "B"): sure}
     assert sure > 0.75
     a, b = cards(rows_of(ran), found)

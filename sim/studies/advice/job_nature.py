@@ -142,6 +142,13 @@ def phase_seconds(record: RunRecord, *, replay: bool) -> dict[str, float]:
     return found
 
 
+def longest_phase(record: RunRecord, objective: Objective, *, replay: bool) -> str:
+    """Return the phase that takes longest, of those whose time is minimised."""
+    phases = phase_seconds(record, replay=replay)
+    counting = {name: took for name, took in phases.items() if counted(name, objective)}
+    return max(counting, key=lambda name: counting[name])
+
+
 def counted(phase: str, objective: Objective) -> bool:
     """Tell whether a phase counts: ``write`` and ``posix write`` for ``write``."""
     return objective == "all" or objective in phase.lower().split()

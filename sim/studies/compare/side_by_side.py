@@ -341,7 +341,7 @@ def _sure(one: PhaseOfSide, phase: Phase, sides: Sequence[Side]) -> PhaseOfSide:
     real = None
     if isinstance(own, Scenario):
         real = Sureness(own).interval(phase.name, one.rate or one.mean)
-    chance = None if one.ratio is None else chance_faster(one.ratio.value, first, own)
+    chance = None if one.ratio is None else chance_faster(one.ratio.value, first, own, phase.name)
     return replace(one, real=real, chance=chance)
 
 

@@ -182,6 +182,13 @@ TRIED = (
         help="Of the job's I/O, before and after; null where its nodes stay as they are.",
         optional=True,
     ),
+    Column(
+        "doubt",
+        WORDS,
+        lambda one: one.doubted,
+        to=To.JSON,
+        help="Why it is not advised although it was simulated faster; else empty.",
+    ),
     Column("kind", WORDS, to=To.JSON, help="Who can change it; null for a part."),
     Column("key", WORDS, to=To.JSON, help="What programs call a part; empty for a change."),
     Column("kin", WORDS, to=To.JSON, help="Key of the part that it is one piece of."),

@@ -17,7 +17,7 @@ from xc40io.results.run_page import run_page
 from xc40io.run.jobs import JobsResult
 from xc40io.run.result import Result
 from xc40io.studies.advice.knobs import Who
-from xc40io.studies.advice.weighing import LEAST, SEEDS
+from xc40io.studies.advice.weighing import LEAST, SEEDS, TIE
 from xc40io.studies.case import Phase, titles
 from xc40io.studies.explain.explanation import (
     PLACE,
@@ -162,6 +162,29 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
         if tried:
             yield f"  Changes of {kind.value}:"
             yield from _runs(tried)
+    yield from _doubted(phase)
+
+
+def _doubted(phase: PhaseExplanation) -> Iterator[str]:
+    """Yield what was simulated faster than all that is advised to the same people, and why not."""
+    advised = [one for one in phase.changed if one.helps]
+    doubted: dict[Who, Tried] = {}
+    for one in phase.changed:
+        if one.kind is not None and one.doubt is not None and one.gain >= LEAST:
+            doubted.setdefault(one.kind, one)
+    told = [
+        f"    {one.words}: simulated {one.gain:.2f} times as fast, but {one.doubted}."
+        for who, one in doubted.items()
+        if all(one.gain > TIE * other.gain for other in advised if _able(other, who))
+    ]
+    if advised and told:  # where nothing is advised the advice says why
+        yield "  Tried, and not advised:"
+        yield from told
+
+
+def _able(one: Tried, who: Who) -> bool:
+    """Tell whether somebody can make a change, or has even less to change for it."""
+    return one.kind is not None and one.kind.place <= who.place
 
 
 def _waited(phase: PhaseExplanation) -> str:
@@ -243,6 +266,8 @@ def _but(best: Tried) -> str:
     """Say why the change that brings most is not advised."""
     if best.gain < LEAST:
         return ""
+    if best.doubt is not None:
+        return f", but {best.doubted}"
     if best.weighed is None or best.weighed.whole.value < LEAST:
         return ", but not all I/O together"
     if not (best.weighed.gain.clear and best.weighed.whole.clear):

@@ -24,6 +24,7 @@ from xc40io.studies.advice.weighing import (
 )
 from xc40io.studies.case import Case, Phase, Seconds, seconds_of
 from xc40io.studies.processes import Failure, each
+from xc40io.trust.doubts import Doubt, doubt_of
 from xc40io.trust.sureness import chance_faster
 
 WORTH_SAYING = 1.1
@@ -52,6 +53,7 @@ class Tried:
     change: Change | None = None  # what was changed
     advised: bool = False  # of a change: it surely helps, and no part of it helps as much
     nodes: NodeTime | None = None  # what the job's I/O costs, of a change of its nodes
+    doubt: Doubt | None = None  # why a change is not advised that is simulated faster
 
     @property
     def helps(self) -> bool:
@@ -62,6 +64,11 @@ class Tried:
     def chance(self) -> float | None:
         """How likely a change helps in reality, too; None if it was not run with several seeds."""
         return None if self.weighed is None or self.kind is None else self.weighed.chance
+
+    @property
+    def doubted(self) -> str:
+        """Why the change is not advised, if the simulator is known to get such changes wrong."""
+        return "" if self.doubt is None else self.doubt.words
 
     @property
     def effort(self) -> tuple[int, ...]:
@@ -160,6 +167,8 @@ class Trials:
         self._trials: dict[str, Trial] = {}
         self._ended: dict[str, dict[int, Seconds]] = {}  # by how far the seed is from the first
         self._bases = {0: base}
+        self._doubts: dict[tuple[str, Phase, float], Doubt | None] = {}
+        self._longest = max(self._counting, key=base.__getitem__, default=None)
 
     def make(self, trials: Iterable[Trial]) -> None:
         """Run what was not run before; a change of the machine is the same for every job."""
@@ -245,14 +254,30 @@ class Trials:
         return [*kept[:count], *more, *self._ranked(bought)[:count]]
 
     def _gains(self) -> dict[str, float]:
-        """Return how many times as fast all I/O is with each change that is worth it."""
+        """Return how many times as fast all I/O is with each change that is worth it.
+
+        Without those that the simulator is known to get wrong in the phase that takes longest.
+        """
         whole = self._whole(self.base)
         gains = {
             key: whole / took
             for key, ended in self._ended.items()
             if self._trials[key].change is not None and (took := self._whole(ended[0])) > 0.0
         }
-        return {key: gain for key, gain in gains.items() if gain >= LEAST}
+        return {
+            key: gain
+            for key, gain in gains.items()
+            if gain >= LEAST
+            and (self._longest is None or self._doubt(key, self._longest, gain) is None)
+        }
+
+    def _doubt(self, key: str, phase: Phase, gain: float) -> Doubt | None:
+        """Return why a change is not advised with which all I/O is so many times as fast."""
+        asked = key, phase, gain
+        if asked not in self._doubts:
+            after = self._trials[key].case.scenario
+            self._doubts[asked] = doubt_of(gain, self._scenario, after, phase.name)
+        return self._doubts[asked]
 
     def _ranked(self, gains: Mapping[str, float]) -> list[str]:
         return ranked(gains, gains.__getitem__, lambda key: self.change(key).effort)
@@ -290,17 +315,20 @@ class Trials:
         trial, ended = self._trials[key], self._ended[key]
         seconds = ended[0][phase]
         weight = self._weighed(key, phase)
+        gain = self.base[phase] / seconds if weight is None else weight.gain.value
+        whole = gain if weight is None else weight.whole.value
         return Tried(
             words=trial.words,
             typed=trial.typed,
             seconds=seconds,
-            gain=self.base[phase] / seconds if weight is None else weight.gain.value,
+            gain=gain,
             kind=trial.kind,
             key=trial.key,
             kin=trial.kin,
             weighed=weight,
             change=trial.change,
             nodes=self._node_time(key),
+            doubt=None if trial.change is None else self._doubt(key, phase, whole),
         )
 
     def _weighed(self, key: str, phase: Phase) -> Weighed | None:
@@ -315,7 +343,7 @@ class Trials:
                 [self._whole(before) for before, _ in pairs],
                 [self._whole(after) for _, after in pairs],
             ),
-            lambda times: chance_faster(times, self._scenario, trial.case.scenario),
+            lambda times: chance_faster(times, self._scenario, trial.case.scenario, phase.name),
         )
 
     def _pairs(self, key: str) -> list[tuple[Seconds, Seconds]]:

@@ -13,6 +13,7 @@ from xc40io.studies.advice.space import Space
 from xc40io.studies.advice.weighing import ranked
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.record import RunRecord
+from xc40io.trust.doubts import Doubt, doubt_of
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,28 @@ def compared(before: Trial, after: Trial) -> Ratio:
     """Compare two settings over the seeds that both were run with."""
     common = min(len(before.seconds), len(after.seconds))
     return paired(before.seconds[:common], after.seconds[:common])
+
+
+def doubt_about(trial: Trial, present: Trial, phase: str) -> Doubt | None:
+    """Return why a setting is not advised that is faster than the present one; None if it may be.
+
+    ``phase``: the one that takes longest.
+    """
+    if trial is present or not trial.seconds:
+        return None
+    gain = compared(present, trial).value
+    return doubt_of(gain, present.scenario, trial.scenario, phase)
+
+
+def best_sound(trials: Sequence[Trial], space: Space, phase: str) -> Trial:
+    """Return the best setting that is not faster by what the simulator is known to get wrong.
+
+    The first is the present one.
+    """
+    present, left = trials[0], list(trials)
+    while doubt_about(best := best_of(left, space), present, phase) is not None:
+        left = [trial for trial in left if trial is not best]
+    return best
 
 
 def runners_up(trials: Iterable[Trial], best: Trial) -> tuple[RunnerUp, ...]:

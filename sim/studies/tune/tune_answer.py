@@ -13,7 +13,7 @@ from xc40io.config.scenario import machine_of
 from xc40io.config.units import format_seconds
 from xc40io.findings.waits import Wait
 from xc40io.results.run_page import complete_parts
-from xc40io.studies.advice.job_nature import OF_CALLS, WORDS, counted, phase_seconds, replays
+from xc40io.studies.advice.job_nature import OF_CALLS, WORDS
 from xc40io.studies.advice.node_time import NodeTime, node_time
 from xc40io.studies.advice.weighing import LEAST
 from xc40io.studies.compare.reasons import reason
@@ -27,7 +27,7 @@ from xc40io.studies.tune.beside_answer import (
     told_seconds,
 )
 from xc40io.studies.tune.lines_to_paste import proposal_of
-from xc40io.studies.tune.trial import RunnerUp, Trial
+from xc40io.studies.tune.trial import RunnerUp, Trial, compared
 from xc40io.studies.tune.tune_plot import tuning_figure
 from xc40io.studies.tune.tuning import Tuning
 from xc40io.telling.answer import (
@@ -47,6 +47,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.text import hanging
 from xc40io.telling.units import ANY, ROWS
 from xc40io.topology.text import format_count
+from xc40io.trust.doubts import doubt_of
 from xc40io.trust.how_sure import NINE_OF_TEN, Interval
 from xc40io.trust.model_error import ModelError, model_error_of
 from xc40io.trust.run_kind import run_kind
@@ -96,6 +97,12 @@ TUNING = (
     Column("best", ANY, lambda of: _trial(of, of.best)),
     Column("present", ANY, lambda of: _trial(of, of.present)),
     Column("runners_up", ANY, lambda of: list(_runners_up(of))),
+    Column(
+        "not_advised",
+        ANY,
+        lambda of: list(_not_advised(of)),
+        help="Simulated faster than the best, with the reason why they are not proposed.",
+    ),
     Column("proposal", ANY, lambda of: proposal_of(of.space, of.best)),
     Column("importance", ANY, help="Shares of 1."),
     Column("binding", ANY, lambda of: list(_bindings(of))),
@@ -140,11 +147,13 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
     trust = " ".join(filter(None, (_trust(found), _real(found))))
     gain, importance, table = _gain(found), _importance(found), _table(found)
-    paste = list(_paste(found))
+    paste, doubts = list(_paste(found)), _doubts(found)
     told: list[Block] = [
         *(_lines(title, *searched), Text(gain), Listing("", "\n".join(paste))),
         *beside_blocks(found),
-        *(table, Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
+        table,
+        *([Text(doubts)] if doubts else []),
+        *(Text(importance), _lines(*_bound_lines(found)), Text(trust), _lines(*failures)),
     ]
     yield Section("", "", told, on="text")
     pasted = [Listing("To paste", textwrap.dedent("\n".join(paste[1:])))] if paste else []
@@ -155,7 +164,7 @@ def _blocks(title: str, found: Tuning) -> Iterator[Section]:
     picture = Picture("landscape", partial(tuning_figure, title, found))
     yield Section("pictures", "Picture", [picture])
     settings = replace(table, title="The best, the next best, and the present ones")
-    more = [Text(" ".join(searched)), Text(importance)]
+    more = [Text(one) for one in (doubts, " ".join(searched), importance) if one]
     yield Section("settings", "Settings", [settings, *more], on="page")
     why: list[Block] = [Points(bound), *([Points(failures, alert=True)] if failures else [])]
     yield Section("why", "What binds now, and with the best", why, on="page")
@@ -204,7 +213,8 @@ def _gain(found: Tuning) -> str:
     now, then = (format_seconds(seconds, 4) for seconds in told_seconds(found))
     now += beside_words(found)
     if found.best is found.present:
-        return f"Change nothing: {now} now, and nothing that was tried takes surely less."
+        what = "can be advised" if found.not_advised else "was tried"
+        return f"Change nothing: {now} now, and nothing that {what} takes surely less."
     if found.already_best:
         return (
             f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
@@ -238,6 +248,10 @@ def _but(found: Tuning) -> str:
         return ""
     if gain.low is not None and not gain.clear:
         return ", no more than chance may do"
+    pair = found.present.scenario, found.best.scenario
+    doubt = doubt_of(gain.value, *pair, found.longest_phase)
+    if doubt is not None:
+        return f", but {doubt.words}"
     return f", and a real run is so with {chance_words(found.chance)} probability only"
 
 
@@ -258,6 +272,24 @@ def _paste(found: Tuning) -> Iterator[str]:
     yield from (f"  {line}" for line in proposal.lines)
     for remark in proposal.remarks:
         yield from hanging(f"  # {remark}")
+
+
+def _doubts(found: Tuning) -> str:
+    """Say which setting was simulated fastest, and why it is not the one to be pasted."""
+    if not found.not_advised:
+        return ""
+    trial, doubt = found.not_advised[0]
+    names = {knob.name for knob in found.space.turned(trial.setting)}
+    values = zip(found.space.knobs, found.written(trial.setting), strict=True)
+    words = ", ".join(f"{knob.name} {value}" for knob, value in values if knob.name in names)
+    gain = compared(found.present, trial)
+    return f"Tried: {words}: simulated {gain.value:.3g} times as fast as now, but {doubt.words}."
+
+
+def _not_advised(found: Tuning) -> Iterator[dict[str, Any]]:
+    for trial, doubt in found.not_advised:
+        gain = _ratio(compared(found.present, trial))
+        yield _trial(found, trial) | {"gain": gain, "reason": doubt.words}
 
 
 def _table(found: Tuning) -> Table:
@@ -377,7 +409,7 @@ def _real(found: Tuning) -> str:
 
 def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
     """Return where nine of ten real runs with a setting lie, by the phase that takes longest."""
-    return Sureness(trial.scenario).interval(longest_phase(found), trial.mean)
+    return Sureness(trial.scenario).interval(found.longest_phase, trial.mean)
 
 
 def _off(logarithm: float) -> str:
@@ -386,17 +418,9 @@ def _off(logarithm: float) -> str:
     return f"{100 * (times - 1):.0f} %" if times < _FAR else f"a factor of {times:.2g}"
 
 
-def longest_phase(found: Tuning) -> str:
-    """Return the phase that takes longest now, of those whose time is minimised."""
-    scenario = found.present.scenario
-    phases = phase_seconds(found.present.records[0], replay=replays(scenario))
-    counting = {name: took for name, took in phases.items() if counted(name, found.objective)}
-    return max(counting, key=lambda name: counting[name])
-
-
 def main_error(found: Tuning) -> tuple[str, ModelError | None]:
     """Return the kind of run of the phase that takes longest now, and the model's error for it."""
-    scenario, longest = found.present.scenario, longest_phase(found)
+    scenario, longest = found.present.scenario, found.longest_phase
     return run_kind(scenario, longest), model_error_of(scenario, longest)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,14 @@ from xc40io.studies.advice.job_nature import (
     OBJECTIVES,
     Objective,
     bytes_of_record,
+    longest_phase,
     nature_of,
     replays,
     seconds_of_record,
 )
 from xc40io.studies.advice.knobs import Setting
 from xc40io.studies.advice.space import Limit, Space, parse_limits
-from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, left_open
+from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, TIE, left_open
 from xc40io.studies.axes import Axis, axis_of, parse_values
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
@@ -35,11 +38,21 @@ from xc40io.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_bes
 from xc40io.studies.tune.company import Company, candidates, keep_company
 from xc40io.studies.tune.neighbours import Neighbours
 from xc40io.studies.tune.search import BATCH, Budget, Search
-from xc40io.studies.tune.trial import RunnerUp, Trial, best_of, by_seed, compared, level, runners_up
+from xc40io.studies.tune.trial import (
+    RunnerUp,
+    Trial,
+    best_sound,
+    by_seed,
+    compared,
+    doubt_about,
+    level,
+    runners_up,
+)
 from xc40io.telling.answer import Column, Table
 from xc40io.telling.data import frame
 from xc40io.telling.units import FACTOR, NUMBER, SECONDS, WORDS
 from xc40io.topology.text import format_count
+from xc40io.trust.doubts import Doubt
 from xc40io.trust.how_sure import LIKELY
 from xc40io.trust.sureness import chance_faster
 
@@ -94,14 +107,37 @@ class Tuning:
         )
 
     @property
+    def longest_phase(self) -> str:
+        """The phase that takes longest now, of those whose time is minimised."""
+        now = self.present
+        return longest_phase(now.records[0], self.objective, replay=replays(now.scenario))
+
+    @cached_property
+    def not_advised(self) -> tuple[tuple[Trial, Doubt], ...]:
+        """Settings that were simulated faster than the best, and why they are not advised."""
+        least = compared(self.present, self.best).value * TIE
+        found = [
+            (compared(self.present, trial).value, trial, doubt)
+            for trial in self.trials
+            if trial.seconds and compared(self.present, trial).value > least
+            if (doubt := self.doubt_about(trial)) is not None
+        ]
+        return tuple((trial, doubt) for _, trial, doubt in sorted(found, key=lambda one: -one[0]))
+
+    def doubt_about(self, trial: Trial) -> Doubt | None:
+        """Return why a setting is not advised though it is faster; None if it may be."""
+        return doubt_about(trial, self.present, self.longest_phase)
+
+    @cached_property
     def best(self) -> Trial:
         """The best setting; of those that are as good, the one with the least to change.
 
-        Beside the jobs of a mix the one that was chosen there.
+        Beside the jobs of a mix the one that was chosen there. None that is only faster by what the
+        simulator is known to get wrong.
         """
         if self.company is not None:
             return self.company.chosen
-        return best_of(self.trials, self.space)
+        return best_sound(self.trials, self.space, self.longest_phase)
 
     def __repr__(self) -> str:
         """Return a line: what the best setting brings, and how many were tried."""
@@ -137,7 +173,8 @@ class Tuning:
     @property
     def chance(self) -> float:
         """How likely a real run is to be faster with the best setting."""
-        return chance_faster(self.gain.value, self.present.scenario, self.best.scenario)
+        pair = self.present.scenario, self.best.scenario
+        return chance_faster(self.gain.value, *pair, self.longest_phase)
 
     @property
     def already_best(self) -> bool:
@@ -153,7 +190,9 @@ class Tuning:
     @property
     def runners_up(self) -> tuple[RunnerUp, ...]:
         """The settings behind the best one, the nearest first."""
-        return runners_up(self.trials, self.best)[:RUNNERS_UP]
+        behind = runners_up(self.trials, self.best)
+        sound = (one for one in behind if self.doubt_about(one.trial) is None)
+        return tuple(islice(sound, RUNNERS_UP))
 
     @property
     def failures(self) -> tuple[Trial, ...]:
@@ -359,8 +398,9 @@ class Tuner:
         for number, width in enumerate(self._budget.widths(len(self._seeds)), start=1):
             ran = [trial for trial in self._trials if len(trial.seconds) == number]
             ran.sort(key=lambda trial: level(trial, number))
-            least = level(ran[0], number)
-            near = [trial for trial in ran[:width] if level(trial, number) - least < _NEAR]
+            first = list(islice(filter(self._sound, ran), width))
+            least = level(first[0], number)
+            near = [trial for trial in first if level(trial, number) - least < _NEAR]
             racing = list({id(trial): trial for trial in (self._trials[0], *near)}.values())
             seed = {"seed": self._seeds[number]}
             ended = self._simulations.run(
@@ -374,7 +414,7 @@ class Tuner:
         """Turn back each knob of the best setting that brings nothing, one after another."""
         assert self._space is not None
         while True:
-            best = best_of(self._trials, self._space)
+            best = self._best()
             simpler = [
                 Trial(setting, scenario)
                 for setting in self._space.simpler(best.setting)
@@ -383,8 +423,20 @@ class Tuner:
             ]
             for trial in simpler:
                 self._run_all(trial, len(best.seconds))
-            if not simpler or best_of(self._trials, self._space) is best:
+            if not simpler or self._best() is best:
                 return
+
+    def _longest(self) -> str:
+        now = self._trials[0]
+        return longest_phase(now.records[0], self._objective, replay=replays(now.scenario))
+
+    def _sound(self, trial: Trial) -> bool:
+        """Tell whether a setting is not faster by what the simulator is known to get wrong."""
+        return doubt_about(trial, self._trials[0], self._longest()) is None
+
+    def _best(self) -> Trial:
+        assert self._space is not None
+        return best_sound(self._trials, self._space, self._longest())
 
     def _known(self, setting: Setting, seeds: int) -> bool:
         """Tell whether a setting was run with so many seeds, or cannot be run."""
@@ -411,7 +463,7 @@ class Tuner:
         Where others did what they usually do, also on an idle machine.
         """
         assert self._space is not None
-        best, present = best_of(self._trials, self._space), self._trials[0]
+        best, present = self._best(), self._trials[0]
         if self._beside.mix is not None or (best is present and not self._beside.usual):
             return
         pair = present.scenario, best.scenario
@@ -420,7 +472,7 @@ class Tuner:
         seeds = fresh_seeds(self._seeds)
         seconds = self._fresh(runs, seeds)
         gain = paired(*seconds[:2]) if all(seconds) else Ratio(0.0)
-        if left_open(gain, chance_faster(gain.value, *pair)):
+        if left_open(gain, chance_faster(gain.value, *pair, self._longest())):
             more = self._fresh(runs, range(seeds[-1] + 1, seeds[0] + MORE))
             seconds = [one + other for one, other in zip(seconds, more, strict=True)]
         if all(seconds[:2]):
@@ -451,8 +503,8 @@ class Tuner:
         """Run the present setting, the best and those next to it beside the jobs of a mix."""
         assert self._space is not None
         space, present = self._space, self._trials[0]
-        best = best_of(self._trials, space)
-        others = [one.trial for one in runners_up(self._trials, best)]
+        best = self._best()
+        others = [one.trial for one in runners_up(self._trials, best) if self._sound(one.trial)]
         tried = candidates(present, best, others, lambda trial: trial.records[0].osts)
         usual = bytes_of_record(present.records[0])
         return keep_company(

@@ -1,0 +1,98 @@
+"""What the simulator is known to get wrong, and so does not advise.
+
+It was held against measured ratios of runs, and against what users' guides teach. Where it made
+more of a kind of change than was measured, a gain no larger than that is none; where guides say the
+opposite of it, it is not followed. Studies and comparisons alike ask here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario
+from xc40io.trust.directions import Direction, contradicted, directions
+from xc40io.trust.model_error import ChangeError, ModelErrors, model_errors
+from xc40io.trust.turns import Turn, turns_of
+
+_NAMED = 3  # claims that are named; others are counted
+
+
+class Doubt(NamedTuple):
+    """Why a change that was simulated faster is not advised.
+
+    Attributes
+    ----------
+    off
+        How many times too fast changes of its kind were simulated; 1 where that is not the reason.
+    claims
+        Those that say so, the furthest off first.
+    rule
+        What guides say, where that is the opposite.
+    """
+
+    off: float = 1.0
+    claims: tuple[str, ...] = ()
+    rule: str = ""
+
+    @property
+    def words(self) -> str:
+        """The reason, behind what was simulated: a clause that ends in the verdict."""
+        if self.rule:
+            return f"guides say the opposite: {self.rule}: not advised"
+        return (
+            f"for changes of this kind the simulator was off by {self.off:.2g} "
+            f"({_listed(self.claims)}): not advised"
+        )
+
+
+def doubt_of(
+    gain: float,
+    before: object,
+    after: object,
+    phase: str,
+    errors: ModelErrors | None = None,
+    rules: Sequence[Direction] | None = None,
+) -> Doubt | None:
+    """Return why a change is not advised that was simulated ``gain`` times as fast, if it is not.
+
+    Parameters
+    ----------
+    gain
+        Times as fast.
+    before, after
+        The scenarios; nothing is known of runs of several jobs, nor where a kernel's file has gone.
+    phase
+        What was looked at, as of :func:`~xc40io.trust.run_kind.run_kind`.
+    errors, rules
+        Others than those that ship.
+    """
+    if gain <= 1.0 or not (isinstance(before, Scenario) and isinstance(after, Scenario)):
+        return None
+    turns: tuple[Turn, ...] = ()
+    with suppress(InputError):
+        turns = turns_of(before, after, phase)
+    rule = contradicted(turns, directions() if rules is None else rules)
+    if rule is not None:
+        return Doubt(rule=rule.words)
+    known = (errors or model_errors()).changes
+    found = [(known[turn.kind], turn) for turn in turns if turn.kind in known]
+    over = [(error, much) for error, turn in found if (much := _overstated(error, turn)) > 0.0]
+    off = sum(much for _, much in over)
+    if math.log(gain) > off:
+        return None
+    return Doubt(math.exp(off), tuple(claim for error, _ in over for claim in error.claims))
+
+
+def _overstated(error: ChangeError, turn: Turn) -> float:
+    """Return the logarithm of how many times too fast such a change is simulated."""
+    return error.upward if turn.upward else -error.upward
+
+
+def _listed(claims: Sequence[str]) -> str:
+    more = len(claims) - _NAMED
+    named = ", ".join(claims[:_NAMED])
+    return f"{named} and {more} more" if more > 0 else named
