@@ -132,7 +132,7 @@ def test_a_haswell_core_is_the_faster_one(knl: Machine, haswell: Machine) -> Non
         1 / machine.nodes.read_copy_rate + machine.nodes.read_page_time / PAGE
         for machine in (knl, haswell)
     ]
-    assert 2.5 < streams[0] / streams[1] < 4  # of what nobody has in memory
+    assert 2 < streams[0] / streams[1] < 4  # of what nobody has in memory: measured on Xeons
     assert haswell.mpi.fetch_rate > 10 * knl.mpi.fetch_rate  # into its L3 cache the NIC writes
     for name in times:
         assert 2.5 < getattr(knl.nodes, name) / getattr(haswell.nodes, name) < 4, name

@@ -15,6 +15,7 @@ DIFFERENT = {
     "lustre.fullness_spread",
     "lustre.other_reads",
     "lustre.other_writes",
+    "lustre.disk_seek",
     "lustre.readahead",
     "burst_buffer.nodes",
     "burst_buffer.capacity",

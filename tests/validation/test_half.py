@@ -82,6 +82,8 @@ def test_what_was_held_back_is_far_and_what_was_fitted_is_near() -> None:
     found = near_claims(claims, predictions(claims))
     fitted = {name for name, one in claims.items() if one.role == "calibration" and one.metric}
     assert fitted <= found
-    shipped = [place_of(one, found).half for one in claims.values() if one.row.startswith("M")]
+    shipped = {one.row: place_of(one, found) for one in claims.values() if one.row.startswith("M")}
     assert len(shipped) == 72
-    assert set(shipped) == {Half.FAR}, "as long as nothing is fitted to the demonstration of caches"
+    near = {row for row, place in shipped.items() if place.half is Half.NEAR}
+    # Values of Cori's file come from two runs of the demonstration of caches, and no others.
+    assert near == {f"M{number}" for number in range(15, 27)}
