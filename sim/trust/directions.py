@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Annotated, Literal
 
@@ -33,14 +33,19 @@ class When(Model):
         ``shared`` files, or a file of its ``own`` for each rank.
     op
         What is done: ``write``, ``read``, ``metadata``.
+    locks
+        Of aggregators: how they lock. Guides mean extent locks unless they say otherwise.
     """
 
     sharing: Literal["shared", "own"] | None = None
     op: Literal["write", "read", "metadata"] | None = None
+    locks: Literal["extent", "group", "ahead"] = "extent"
 
     def met(self, turn: Turn) -> bool:
         """Tell whether a change is made in such a run."""
-        return self.sharing in (None, turn.sharing) and self.op in (None, turn.op)
+        shared = not turn.sharing or self.sharing in (None, turn.sharing)
+        locked = turn.locks in ("", self.locks)
+        return shared and locked and self.op in (None, turn.op)
 
 
 class Direction(Model):
@@ -48,6 +53,8 @@ class Direction(Model):
 
     Attributes
     ----------
+    claim, machine
+        Which claim it is, of which machine; empty where it is of none.
     change
         The knob, as ``tune`` calls it.
     before, after
@@ -64,6 +71,8 @@ class Direction(Model):
 
     model_config = ConfigDict(extra="ignore")  # what else is told of a claim is for people
 
+    claim: str = ""
+    machine: str = ""
     change: str
     before: int | float | str = Field(alias="from")
     after: int | float | str = Field(alias="to")
@@ -78,10 +87,13 @@ class Direction(Model):
         faster = self.published is None or self.published >= 1
         return (self.before, self.after) if faster else (self.after, self.before)
 
+    def concerns(self, turn: Turn) -> bool:
+        """Tell whether it is about such a change, whichever way."""
+        return turn.knob == self.change and self.when.met(turn)
+
     def contradicts(self, turn: Turn) -> bool:
         """Tell whether guides say the opposite of what made a simulated run faster."""
-        same = turn.knob == self.change and self.when.met(turn)
-        return same and crosses(turn, *map(self._end, self.way))
+        return self.concerns(turn) and crosses(turn, *map(self._end, self.way))
 
     def _end(self, value: Value) -> Value:
         """Return a value as knobs have it: bytes of a size, and more OSTs than any for all."""
@@ -131,7 +143,17 @@ def directions() -> tuple[Direction, ...]:
         raise explain(error, str(path), _Directions) from error
 
 
-def contradicted(turns: Iterable[Turn], known: Iterable[Direction]) -> Direction | None:
-    """Return the first rule that the simulator does not follow, and that some change is against."""
-    failing = [one for one in known if not one.holds]
-    return next((one for turn in turns for one in failing if one.contradicts(turn)), None)
+def contradicted(
+    turns: Iterable[Turn], machine: str, known: Sequence[Direction]
+) -> Direction | None:
+    """Return the first rule that the simulator does not follow, and that some change is against.
+
+    Rules of the machine itself come before those of others, which count where it has none.
+    """
+    for turn in turns:
+        rules = [one for one in known if one.concerns(turn)]
+        own = [one for one in rules if one.machine == machine]
+        for one in own or rules:
+            if not one.holds and one.contradicts(turn):
+                return one
+    return None

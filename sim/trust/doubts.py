@@ -15,6 +15,7 @@ from typing import NamedTuple
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.trust.directions import Direction, contradicted, directions
+from xc40io.trust.extent import machine_name
 from xc40io.trust.model_error import ChangeError, ModelErrors, model_errors
 from xc40io.trust.turns import Turn, turns_of
 
@@ -42,7 +43,8 @@ class Doubt(NamedTuple):
     def words(self) -> str:
         """The reason, behind what was simulated: a clause that ends in the verdict."""
         if self.rule:
-            return f"guides say the opposite: {self.rule}: not advised"
+            told = f" ({_listed(self.claims)})" if any(self.claims) else ""
+            return f"guides say the opposite: {self.rule}{told}: not advised"
         return (
             f"for changes of this kind the simulator was off by {self.off:.2g} "
             f"({_listed(self.claims)}): not advised"
@@ -75,9 +77,10 @@ def doubt_of(
     turns: tuple[Turn, ...] = ()
     with suppress(InputError):
         turns = turns_of(before, after, phase)
-    rule = contradicted(turns, directions() if rules is None else rules)
+    taught = directions() if rules is None else rules
+    rule = contradicted(turns, machine_name(before.machine), taught) if turns else None
     if rule is not None:
-        return Doubt(rule=rule.words)
+        return Doubt(claims=(rule.claim,), rule=rule.words)
     known = (errors or model_errors()).changes
     found = [(known[turn.kind], turn) for turn in turns if turn.kind in known]
     over = [(error, much) for error, turn in found if (much := _overstated(error, turn)) > 0.0]

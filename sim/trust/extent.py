@@ -48,10 +48,10 @@ def extent_of(scenario: Scenario, phase: str) -> Extent:
     nodes, ranks = scenario.nodes, scenario.nodes * scenario.ppn
     moved, call = _moved(scenario, phase, ranks)
     changes = tuple(sorted(f"{path}={value}" for path, value in scenario.changes.items()))
-    return Extent(nodes, ranks, moved, call, _name(scenario.machine), changes)
+    return Extent(nodes, ranks, moved, call, machine_name(scenario.machine), changes)
 
 
-def _name(machine: str | Machine) -> str:
+def machine_name(machine: str | Machine) -> str:
     """Return the name that a machine has in its file; shipped files are called like it."""
     if isinstance(machine, Machine):
         return machine.name

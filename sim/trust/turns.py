@@ -46,7 +46,7 @@ class Turn(NamedTuple):
     before, after
         Its values; both are numbers, or both are words.
     sharing
-        How the ranks share their files then: ``shared``, or ``own``.
+        How the ranks share their files: ``shared``, or ``own``; empty of knobs that change that.
     op
         What the phase does that is looked at: ``write``, ``read``, ``metadata``.
     locks
@@ -63,7 +63,7 @@ class Turn(NamedTuple):
     @property
     def kind(self) -> str:
         """What the change is one of, whichever way the knob is turned."""
-        where = "" if self.knob in _APART else f"{self.sharing} files"
+        where = f"{self.sharing} files" if self.sharing else ""
         how = f"{self.locks} locks" if self.locks else ""
         return ", ".join(filter(None, (self.knob, where, how, self.op)))
 
@@ -96,7 +96,14 @@ def turns_of(before: Scenario, after: Scenario, phase: str) -> tuple[Turn, ...]:
     op = METADATA if kind == METADATA else access_of(phase)
     locks = str(now[LOCKS]) if layout == COLLECTIVE else ""
     return tuple(
-        Turn(name, then[name], now[name], sharing, op, locks if name == AGGREGATORS else "")
+        Turn(
+            name,
+            then[name],
+            now[name],
+            sharing="" if name in _APART else sharing,
+            op=op,
+            locks=locks if name == AGGREGATORS else "",
+        )
         for name in turned
     )
 

@@ -94,7 +94,7 @@ def test_what_guides_say_the_opposite_of_is_not_advised() -> None:
     assert doubt is not None
     assert doubt.words == (
         "guides say the opposite: stripe-count 8 in place of 1 (shared files, write): "
-        "2.5 times as fast: not advised"
+        "2.5 times as fast (P01): not advised"
     )
     assert against(9.0, taught, 1, 8) is None
 
@@ -110,6 +110,37 @@ def test_what_guides_say_the_opposite_of_is_not_advised() -> None:
 )
 def test_other_rules_and_those_that_hold_are_no_reason(fields: dict[str, Any]) -> None:
     assert against(9.0, rule(**fields)) is None
+
+
+def test_rules_of_the_machine_itself_come_before_those_of_others() -> None:
+    elsewhere, here = rule(machine="titan"), rule(machine="theta", holds=True)
+    told = (job(8), job(1), "write", errors())
+    assert doubt_of(2.0, *told, [elsewhere]) is not None
+    assert doubt_of(2.0, *told, [elsewhere, here]) is None
+
+
+def test_a_rule_of_one_file_or_many_is_of_both() -> None:
+    ranks = rule(
+        change="layout", when={"sharing": "own"}, **{"from": "shared file"}, to="own files"
+    )
+    one, many = (job(workload={"ior": f"-w {own}-b 8m -t 1m"}) for own in ("", "-F "))
+    assert doubt_of(2.0, many, one, "write", errors(), [ranks]) is not None
+    assert doubt_of(2.0, one, many, "write", errors(), [ranks]) is None
+
+
+def test_a_rule_of_aggregators_is_of_extent_locks_unless_it_says_otherwise() -> None:
+    def aggregators(number: int, mode: int) -> Scenario:
+        hints = f"*:cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={number}"
+        ior = "-a MPIIO -c -w -b 8m -t 1m"
+        environment = {"MPICH_MPIIO_HINTS": f"{hints}:romio_no_indep_rw=true"}
+        return job(workload={"ior": ior}, environment=environment)
+
+    one = rule(change="aggregators", **{"from": 4, "to": 1})
+    grouped = rule(change="aggregators", when={"locks": "group"}, **{"from": 4, "to": 1})
+    for mode, told, untold in ((0, one, grouped), (1, grouped, one)):
+        pair = aggregators(1, mode), aggregators(4, mode)
+        assert doubt_of(9.0, *pair, "write", errors(), [told]) is not None
+        assert doubt_of(9.0, *pair, "write", errors(), [untold]) is None
 
 
 def test_a_rule_that_warns_is_one_of_the_other_way() -> None:
