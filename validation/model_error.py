@@ -205,13 +205,17 @@ def unmeasured(measured: Sequence[Measured]) -> dict[str, Any]:
     """Return the kinds of which nothing was measured, and how far they may be off.
 
     What another kind will be like is asked of kinds, not of numbers: each counts the same, however
-    many numbers it has.
+    many numbers it has. It is no surer than the middle of those that were measured.
     """
     kinds = _by(measured, lambda rate: rate.kind)
     errors = [Weighed(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own]
+    every = spread(errors)
+    widths = [one["crossed"]["nine_of_ten"] for one in errors_by_kind(measured).values()]
     return {
         "kinds": [kind for kind in KINDS if kind not in (*kinds, METADATA)],
-        "crossed": spread(errors)._asdict(),
+        "crossed": every._replace(
+            nine_of_ten=max(every.nine_of_ten, statistics.median(widths))
+        )._asdict(),
     }
 
 
