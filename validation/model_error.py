@@ -201,7 +201,9 @@ def errors_by_narrow_kind(measured: Sequence[Measured]) -> dict[str, dict[str, A
     }
 
 
-def unmeasured(measured: Sequence[Measured]) -> dict[str, Any]:
+def unmeasured(
+    measured: Sequence[Measured], known: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     """Return the kinds of which nothing was measured, and how far they may be off.
 
     What another kind will be like is asked of kinds, not of numbers: each counts the same, however
@@ -210,7 +212,7 @@ def unmeasured(measured: Sequence[Measured]) -> dict[str, Any]:
     kinds = _by(measured, lambda rate: rate.kind)
     errors = [Weighed(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own]
     every = spread(errors)
-    widths = [one["crossed"]["nine_of_ten"] for one in errors_by_kind(measured).values()]
+    widths = [one["crossed"]["nine_of_ten"] for one in known.values()]
     return {
         "kinds": [kind for kind in KINDS if kind not in (*kinds, METADATA)],
         "crossed": every._replace(
@@ -387,7 +389,7 @@ def document(known: Known) -> dict[str, Any]:
         "source": _SOURCE,
         "kinds": dict(sorted(kinds.items())),
         "narrow": errors_by_narrow_kind(known.rates),
-        "unmeasured": unmeasured(known.rates),
+        "unmeasured": unmeasured(known.rates, kinds),
         "ratios": errors_of_ratios(known.ratios),
         "any_ratio": spread(_weights(known.ratios))._asdict(),
         "changes": errors_of_changes([*gains_of(known.ratios), *known.bounds]),

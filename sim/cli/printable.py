@@ -28,7 +28,7 @@ class _Printable:
     """A stream of text; what is written to it is printable. All else is as of the stream itself."""
 
     def __init__(self, stream: Any) -> None:
-        self._stream = stream
+        self._stream = self.below = stream
 
     def write(self, text: str) -> int:
         """Write a text; return how many letters of it: all."""

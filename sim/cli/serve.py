@@ -96,7 +96,7 @@ allow. docs/web.md says more.
 )
 @click.option(
     "--pages",
-    type=Whole(min=1),
+    type=Whole(min=1, most=MOST_RUNS),
     default=8,
     show_default=True,
     help="Pages open at the same time of one visitor at most.",

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
-from xc40io.config.files import Kind, text_of
+from xc40io.config.files import Kind, check_may_open, text_of
 
 _QUOTE = "#"  # encloses a value that has separators of its own: cb_config_list=#*:2#
 _IOR = "IOR_HINT__"
@@ -187,5 +187,7 @@ def _without_prefix(hints: Mapping[str, str]) -> dict[str, str]:
 
 def _lines(path: str, source: str) -> list[str]:
     """Return the lines of a text file."""
-    with naming(source.removesuffix(path).rstrip(" =")):
+    place = source.removesuffix(path).rstrip(" =")
+    check_may_open(path, place)
+    with naming(place):
         return text_of(path, Kind("a file of hints", 1 << 20)).splitlines()

@@ -114,7 +114,8 @@ def _bar(counted: str) -> Progress:
         BarColumn(),
         DownloadColumn() if counted == "bytes" else MofNCompleteColumn(),
         TimeRemainingColumn(),
-        console=Console(file=sys.__stderr__),  # it moves about: what sys.stderr lets nobody do
+        # It moves about, which what is printed may not: so below what makes that printable.
+        console=Console(file=getattr(sys.stderr, "below", sys.stderr)),
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

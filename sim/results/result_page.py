@@ -31,11 +31,11 @@ you have everything that the run left, except the data plane itself. For several
 returns all of them (`JobsResult`, with a result in each of its `jobs`), for a replayed Darshan log
 a report (`ReplayReport`, with the results in `runs`).
 
-The file is a zip: `content.json` with a version of the format, and tables of Parquet. Nothing in it
-is code. An older file can be read: a value of the machine that was added later gets the value that
-stands for what the simulator did before. A file that lacks more than that is refused with one
-sentence, and so is a newer one.
-"""
+The file is a zip: `content.json` with a version of the format, tables of Parquet, and a seal over
+them: a file in which something was changed later is refused. Nothing in it is code. An older file
+can be read: a value of the machine that was added later gets the value that stands for what the
+simulator did before. A file that lacks more than that is refused with one sentence, and so is a
+newer one. """
 
 
 def result_page() -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from xc40io.cli import app
+from xc40io.run import fabric
 
 WRONG = {
     "ior --nodes 5000 -- -w": "5000 is more than the 4392 compute nodes",
@@ -227,6 +228,7 @@ def test_help_of_a_number_without_limits_shows_none(xc40io):
 def test_a_relative_cache_is_refused_and_nothing_is_made(xc40io, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    fabric._built.cache_clear()  # of the runs before in this process
     result = xc40io("ior", "--nodes", "1", "--ppn", "1", "--", "-w", "-b", "1m", "-t", "1m")
     assert result.exit_code == 2
     assert "XDG_CACHE_HOME: 'cache' is relative" in result.stderr

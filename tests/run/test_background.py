@@ -46,7 +46,8 @@ def test_four_rpcs_as_one_move_the_same_bytes_in_about_the_same_time() -> None:
     coarse = simulate(described.model_copy(update={"rpcs_as_one": 4}))
     assert coarse.bulk_bytes == fine.bulk_bytes
     assert coarse.rpcs == fine.rpcs / 4
-    assert coarse.simulated == pytest.approx(fine.simulated, rel=0.1)
+    # Room for dirty pages is dealt page by page, and coarser RPCs free it less often.
+    assert coarse.simulated == pytest.approx(fine.simulated, rel=0.15)
 
 
 def test_a_typical_day_that_nobody_has_measured_is_refused() -> None:

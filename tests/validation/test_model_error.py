@@ -64,7 +64,7 @@ def test_what_may_be_expected_is_in_order() -> None:
     assert not set(nowhere.kinds) & errors.kinds.keys()
     assert set(nowhere.kinds) | errors.kinds.keys() == set(KINDS)
     middle = statistics.median(one.crossed.nine_of_ten for one in errors.kinds.values())
-    assert nowhere.crossed.nine_of_ten >= middle * 0.999, "no surer where nothing was measured"
+    assert nowhere.crossed.nine_of_ten >= middle, "no surer where nothing was measured"
 
 
 def crossing(claims: list[Claim], ratios: list[float]) -> CrossValidation:

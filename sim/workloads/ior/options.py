@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xc40io.config.errors import InputError, naming
-from xc40io.config.files import Kind, text_of
+from xc40io.config.files import Kind, check_may_open, text_of
 from xc40io.config.kept import kept
 from xc40io.workloads.ior.checks import checked
 from xc40io.workloads.ior.parameters import OPTIONS, Access, IorTest
@@ -193,6 +193,7 @@ _KIND = Kind("a script", 1 << 20)
 
 def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
+    check_may_open(path, "-f")
     with naming("-f"):
         lines = text_of(path, _KIND, errors="replace").splitlines()
     bare = [line.partition("#")[0].strip() for line in lines]

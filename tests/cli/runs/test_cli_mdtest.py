@@ -126,6 +126,7 @@ def test_what_bounds_a_directory_of_all_does_not_bound_those_of_each(mdtest):
 
 def test_striped_directories_share_the_work(mdtest):
     slow = ("--set", "lustre.mds.mdts=4", "--set", "lustre.mds.directory_rate=1000")
+    slow += ("--nodes", "16")  # of each one rank at a time is in the directory
     one = rates(mdtest("-n 20 -F -C", *slow))["File creation"][0]
     four = rates(mdtest("-n 20 -F -C", *slow, "--mdt-count", "-1"))["File creation"][0]
     assert 3 * one < four < 4.2 * one

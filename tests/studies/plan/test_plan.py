@@ -36,7 +36,7 @@ def mix(**fields: Any) -> WorkloadMix:
         {
             "name": "narrow",
             "nodes": 1,
-            "ppn": 2,
+            "ppn": 1,
             "striping": {"count": 1, "size": "4m", "offset": 0},
             "workload": {"ior": ONE},
         },
@@ -120,7 +120,7 @@ def test_of_what_is_far_apart_the_front_is_what_none_beats(done: Plan) -> None:
             other
             for other in done.configurations
             if (other.cost or 0) <= (each.cost or 0)
-            and (other.rate or 0) >= (each.rate or 0)
+            and (other.rate or 0) >= (each.rate or 0) * 0.999  # less is not surely faster
             and (other.cost, other.rate) != (each.cost, each.rate)
         ]
         assert each.efficient == (not better)

@@ -21,10 +21,13 @@ def test_every_machine_says_its_launcher():
         "archer-fs4": "aprun",
         "cori-2015": "srun",
         "cori-haswell": "srun",
+        "cori-haswell-2019": "srun",
         "cori-knl": "srun",
+        "cori-knl-2019": "srun",
         "dell-lustre-2014": "srun",
         "dell-lustre-2016": "srun",
         "theta": "aprun",
+        "theta-2017": "aprun",
         "titan": "aprun",
     }
 
