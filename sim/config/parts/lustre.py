@@ -35,8 +35,8 @@ _LARGEST_RPC = 1 << 30  # bytes: the tables of RPCs have 32 bits for a size
 
 
 def _paths(value: object) -> object:
-    """Read paths: a list, or text with commas between them."""
-    parts = value.split(",") if isinstance(value, str) else value
+    """Read paths: a list, or text with commas between them; none where that is empty."""
+    parts = [path for path in value.split(",") if value] if isinstance(value, str) else value
     paths = tuple(str(part).strip() for part in parts) if isinstance(parts, list) else parts
     if not isinstance(paths, tuple) or not all(path.startswith("/") for path in paths):
         raise ValueError(f"{value!r}: right would be paths from the root, as /lus/theta, /projects")
