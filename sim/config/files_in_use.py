@@ -50,11 +50,9 @@ def note_read(path: str | Path, place: str) -> None:
     InputError
         If another option has it written.
     """
-    files, identity = _OF_COMMAND.get(), _identity(path)
-    if files is None or identity is None:
-        return
-    files.read.setdefault(identity, place)
-    _check(files, identity, path)
+    files = _OF_COMMAND.get()
+    if files is not None:
+        _note(files, files.read, path, place)
 
 
 def note_written(path: str | Path, option: str) -> None:
@@ -66,11 +64,9 @@ def note_written(path: str | Path, option: str) -> None:
         If the command reads it, unless the same option names it for both: a program that reads
         what it wrote the last time.
     """
-    files, identity = _OF_COMMAND.get(), _identity(path)
-    if files is None or identity is None:
-        return
-    files.written.setdefault(identity, option)
-    _check(files, identity, path)
+    files = _OF_COMMAND.get()
+    if files is not None:
+        _note(files, files.written, path, option)
 
 
 def note_edited(path: str | Path) -> None:
@@ -80,7 +76,11 @@ def note_edited(path: str | Path) -> None:
         files.edited.add(identity)
 
 
-def _check(files: _Files, identity: _Identity, path: str | Path) -> None:
+def _note(files: _Files, noted: dict[_Identity, str], path: str | Path, named: str) -> None:
+    identity = _identity(path)
+    if identity is None:
+        return
+    noted.setdefault(identity, named)
     place, option = files.read.get(identity), files.written.get(identity)
     if place is None or option is None or place == option or identity in files.edited:
         return
