@@ -431,7 +431,9 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Take a grant at the client; wake the program that waits for it."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _HELD
-    lock.handled_at = now  # if it must go, the client knows by now
+    lock.handled_at = now  # if it must go, the client knows by now: that came with the grant
+    if lock.blocked:  # and who waits for it has waited for its turn until then
+        lock.blocked_at = max(lock.blocked_at, now - ldlm.lnet.control_latency)
     if ldlm.programs.recorder.on:
         ldlm.locks.marks[lock_id].granted = now
         if lock.blocked:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
+from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.operations import Op
 from xc40io.plane.stations import StationKind
@@ -114,6 +115,18 @@ def test_locks_asked_back_from_one_node_at_once_come_one_after_another(
     rounds = ceil(writers / threads) + 1
     assert rounds * TIME <= took[1]
     assert took[1] <= took[0] + rounds * TIME + 1e-9
+
+
+def test_who_waits_for_a_lock_that_is_not_granted_yet_waits_for_its_turn() -> None:
+    """A blocking AST for it comes with its grant: until then no client has anything to handle."""
+    plane = SmallPlane(4, lustre__journal_commit="1 s")
+    plane.add_files()
+    write = [Step(Op.WRITE, length=PAGE)]
+    plane.run([write, [], [], []])
+    assert plane.run([[], write, write, write]).max() > 3.0
+    behind = plane.tables.programs.behind
+    assert behind[:, Cause.LOCK_QUEUE].max() == pytest.approx(2.0, rel=0.1)
+    assert behind[:, Cause.CALLBACK].max() < 0.01
 
 
 def test_a_grant_at_once_is_a_reply_and_no_callback() -> None:

@@ -100,6 +100,7 @@ def slower(**values: Any) -> tuple[tuple[str, Any], ...]:
             {},
             {Cause.LOCK_FLUSH, Cause.LOCK_COMMIT},
         ),
+        ("-w -b 512 -t 512 -s 20", (), {}, {Cause.LOCK_QUEUE}),  # a lock that nobody holds yet
         ("-F -w -b 64m -t 8m", slower(nodes__write_copy_rate="5 MB/s"), {}, {Cause.COPY}),
         ("-a MPIIO -c -w -b 1m -t 1m", slower(mpi__step_latency="1 s"), {}, {Cause.COLLECTIVE}),
     ],
