@@ -132,7 +132,8 @@ def planning_cost(target: CollectiveFile, accesses: Accesses, call: Call | None)
     windows, and an alltoall says how many go where; the lists of offsets and lengths go to the
     aggregators, which look through them; two allreduces find the range of all. Each step waits for
     the slowest of the step before, so that their times add up. The lists are not transfers of their
-    own: a piece costs its aggregator many times longer than its 16 bytes take on the way.
+    own: a piece costs its aggregator many times longer than its 16 bytes take on the way. Offsets
+    and lengths are two messages before MPICH 3.3 (ADIOI_Calc_others_req; MPICH pull 3013).
     """
     mpi, costs = target.mpi, target.costs
     seconds = gathering_cost(target, accesses) + costs.alltoall(4) + 2 * costs.allreduce(8)
@@ -143,10 +144,11 @@ def planning_cost(target: CollectiveFile, accesses: Accesses, call: Call | None)
         call.shares.rank * aggregators + call.turns.domain[call.shares.turn], call.shares.pieces
     )
     sender, domain = key // aggregators, key % aggregators
-    messages = (sender != target.aggregators[domain]) * mpi.message_time
+    messages = (sender != target.aggregators[domain]) * (1 if mpi.is_romio_4 else 2)
     on_the_way = pieces * (LIST_ENTRY / mpi.step_rate)
-    sent = np.bincount(sender, pieces * mpi.piece_time + messages)
-    received = np.bincount(domain, pieces * mpi.piece_time + messages + on_the_way)
+    sent = np.bincount(sender, pieces * mpi.piece_time + messages * mpi.message_time)
+    receiving = messages * (mpi.message_time + mpi.handling_time)
+    received = np.bincount(domain, pieces * mpi.piece_time + receiving + on_the_way)
     return seconds + float(sent.max()) + float(received.max())
 
 
@@ -162,11 +164,13 @@ def exchange_work(target: CollectiveFile, call: Call) -> Floats:
 
     All ranks look through the whole communicator in every round, also in those in which an
     aggregator has nothing to do. It then handles its pieces and messages, and its own to others;
-    the other ranks do so at the same time, and the slowest of them may keep it waiting.
+    the other ranks do so at the same time, and the slowest of them may keep it waiting. For each
+    message it makes a datatype of where the pieces lie (ADIOI_LUSTRE_W_Exchange_data).
     """
     mpi, turns, shares = target.mpi, call.turns, call.shares
     seconds = shares.pieces * mpi.piece_time + shares.foreign * mpi.message_time
-    handled = np.bincount(shares.turn, seconds, len(turns.round))
+    handling = seconds + shares.foreign * mpi.handling_time
+    handled = np.bincount(shares.turn, handling, len(turns.round))
     times = RankTimes(call, seconds)
     own = times.of(target.aggregators[turns.domain])
     same = np.diff(turns.domain, prepend=-1) == 0

@@ -32,12 +32,13 @@ def collective_file(
     node: list[int] | None = None,
     stripe_size: int = 64,
     library: str = "cray",
+    release: str | None = None,
     **hints: Any,
 ) -> CollectiveFile:
     """Return a file that eight ranks have open, by default two on each of four nodes."""
     nodes = np.array(node or [rank // 2 for rank in range(RANKS)], np.int32)
     everyone = Communicator(np.arange(RANKS)[::-1].copy(), nodes, EVERYONE)
-    mpi = THETA.with_changes({"mpi.library": library}).mpi
+    mpi = THETA.with_changes({"mpi.library": library, "mpi.release": release}).mpi
     return CollectiveFile(
         number=NUMBER,
         layout=Layout.striped(stripe_size, range(4)),

@@ -52,6 +52,9 @@ class Mpi(Model):
         Seconds of one message of a collective between two ranks of a node.
     message_time
         Seconds that a rank spends on each message that it sends or receives.
+    handling_time
+        Seconds that an aggregator spends on each message of a collective call besides that: memory
+        or a datatype for it, and a receive that is one of very many. None unless given.
     put_time
         Seconds that a rank spends on each one-sided put.
     scan_time
@@ -84,6 +87,7 @@ class Mpi(Model):
     gather_latency: Seconds
     local_latency: Seconds
     message_time: Seconds
+    handling_time: Seconds = 0.0
     put_time: Seconds
     scan_time: Seconds
     piece_time: Seconds

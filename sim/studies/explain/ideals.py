@@ -186,7 +186,8 @@ PARTS = (
             f"mpi.{name}"
             for name in (
                 *("step_latency", "straggling", "gather_latency", "local_latency"),
-                *("message_time", "put_time", "scan_time", "piece_time", "barrier_skew"),
+                *("message_time", "handling_time", "put_time", "scan_time", "piece_time"),
+                "barrier_skew",
             )
         ),
     ),
