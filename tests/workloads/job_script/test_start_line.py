@@ -17,6 +17,7 @@ MACHINES = {machine.name: machine for machine in shipped_machines()}
 def test_every_machine_says_its_launcher():
     launchers = {name: machine.nodes.launcher for name, machine in MACHINES.items()}
     assert launchers == {
+        "archer2-4cab": "srun",
         "archer-fs3": "aprun",
         "archer-fs4": "aprun",
         "cori-2015": "srun",
@@ -24,8 +25,10 @@ def test_every_machine_says_its_launcher():
         "cori-haswell-2019": "srun",
         "cori-knl": "srun",
         "cori-knl-2019": "srun",
+        "ddn-isc17": "srun",
         "dell-lustre-2014": "srun",
         "dell-lustre-2016": "srun",
+        "mistral-lustre01": "srun",
         "theta": "aprun",
         "theta-2017": "aprun",
         "titan": "aprun",
