@@ -71,7 +71,7 @@ def test_a_run_as_measured_is_asked_of_its_narrowest_kind() -> None:
         (job(machine="theta", changes={"lustre.osts": 112}), "with such values of the machine"),
         (job(nodes=2000), f"{NEVER} on more than 960 nodes"),
         (job(nodes=900, ppn=64), f"{NEVER} with more than 8,192 ranks"),
-        (job("-a POSIX -F -w -b 64g -t 4m"), f"{NEVER} with more than 16 GiB a rank"),
+        (job("-a POSIX -F -w -b 256g -t 4m"), f"{NEVER} with more than 150 GiB a rank"),
         (job("-a POSIX -F -w -b 64m -t 4k"), f"{NEVER} in calls of less than 256 KiB"),
         (job("-a MPIIO -c -w -b 16m -t 16m", machine="cori-knl"), f"{NEVER} on cori-knl"),
         (job(faults=["OST 3 slow 5 from 0.2 s to 1 s"]), "with faults"),
