@@ -32,7 +32,8 @@ from xc40io.config.parts.interconnect import Network
 from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
 from xc40io.config.parts.mpi import Mpi
-from xc40io.config.parts.provenance import OWN, Provenance, completed, separate
+from xc40io.config.parts.provenance import OWN, Provenance, completed, merged, separate
+from xc40io.config.parts.recovery import Recovery, default_recovery, recovery_of
 from xc40io.config.parts.releases import RELEASE, release_of, with_release
 from xc40io.config.parts.storage import Service, Ssd
 from xc40io.config.reading import reads
@@ -49,7 +50,7 @@ _LEAST_IN_FLIGHT = 2
 """RPCs of an OSC: with one alone, network and disks would never work at the same time."""
 
 
-@kept
+@kept(before={"recovery": lambda fields: default_recovery(fields["lustre"].version)})
 class Machine(Model):
     """A whole machine: what :func:`load_machine` returns.
 
@@ -59,6 +60,9 @@ class Machine(Model):
         What it is called, in one word, one line and one paragraph.
     network, nodes, mpi, lnet, lustre
         Its parts, from the compute node to the disks.
+    recovery
+        How clients and the network get over parts that fail. What a machine file does not say is as
+        its release of Lustre has it (``configs/recovery``).
     ssd, burst_buffer, home
         Where else jobs can write: the SSDs of the compute nodes, the service nodes with SSDs, and
         the home directories behind service nodes; None where the machine has none, or where
@@ -73,6 +77,7 @@ class Machine(Model):
     mpi: Mpi
     lnet: Lnet
     lustre: Lustre
+    recovery: Recovery
     ssd: Ssd | None = None
     burst_buffer: Service | None = None
     home: Service | None = None
@@ -163,7 +168,8 @@ class Machine(Model):
         (``lnet.routers_per_group``); those for metadata stay as many, or change in proportion if
         only that comes out even (``lnet.metadata_routers``). Routers for which there are no service
         nodes get blades of their own (``nodes.service_blades``), in place of compute blades where
-        the network is full (``nodes.count``). Where nothing comes out even, nothing is guessed: the
+        the network is full (``nodes.count``). Times of recovery are those of the release of Lustre
+        that the machine gets. Where nothing comes out even, nothing is guessed: the
         nearest counts of OSTs or routers that do are named.
 
         Parameters
@@ -276,6 +282,7 @@ def _machine(document: Mapping[str, Any], place: str) -> Machine:
     """Return the machine that a whole document describes."""
     strings = {name: document[name] for name in OWN if name in document}
     sections = {name: part for name, part in document.items() if name not in OWN}
+    sections = merged({"recovery": recovery_of(_version(sections))}, sections)
     values, provenance = separate(sections, place)
     try:
         machine = Machine.model_validate(strings | values)
@@ -283,6 +290,12 @@ def _machine(document: Mapping[str, Any], place: str) -> Machine:
         raise explain(error, place, Machine) from error
     machine.provenance.update(provenance)
     return machine
+
+
+def _version(sections: Mapping[str, Any]) -> str:
+    """Return the version of Lustre of a document that nobody has checked yet."""
+    said = flat(sections).get("lustre.version.value", "")
+    return str(said)
 
 
 def shipped_machines() -> list[Machine]:

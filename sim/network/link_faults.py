@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from xc40io.config.errors import InputError
-from xc40io.config.parts.recovery import load_recovery
 from xc40io.network.aries import Aries
 from xc40io.network.peers import PeerRoutes
 from xc40io.plane.fault_course import Course, Process, fault
@@ -22,7 +21,7 @@ from xc40io.topology.text import format_count
 @fault("link", "down")
 def go_down(aries: Aries, routes: PeerRoutes, course: Course) -> Process:
     """Let a link be down both ways, find ways around it, and take it into use when it is back."""
-    times, part, rerouting = load_recovery(), course.fault.part, routes.rerouting
+    times, part, rerouting = course.recovery_times, course.fault.part, routes.rerouting
     cable = _cable(course, part)
     _check_all_are_reached(course, cable)
     yield course.begins()

@@ -40,6 +40,7 @@ from xc40io.config.fault_forms import Kind
 from xc40io.config.faults import Fault, Said
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine
+from xc40io.config.parts.recovery import Recovery
 from xc40io.config.units import format_seconds
 from xc40io.engine.component import Demands
 from xc40io.engine.environment import Environment
@@ -178,6 +179,11 @@ class Course:
         """When it ends, of a fault that must."""
         assert self.fault.end is not None  # parse_fault has looked
         return self.fault.end
+
+    @property
+    def recovery_times(self) -> Recovery:
+        """How clients and the network of the machine get over it."""
+        return self.scene.machine.recovery
 
     @property
     def holding(self) -> Holding:

@@ -9,7 +9,7 @@ from refusals import refusal
 
 from xc40io.config.fault_forms import FORMS, KINDS
 from xc40io.config.faults import Fault, parse_fault
-from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.parts.recovery import default_recovery
 from xc40io.config.scenario import Scenario
 from xc40io.config.scenario_text import dump_scenario
 
@@ -118,7 +118,7 @@ def test_a_scenario_is_written_with_its_faults_and_without_none() -> None:
 
 
 def test_a_client_connects_at_its_first_attempt_that_finds_the_target() -> None:
-    times = load_recovery()
+    times = default_recovery("2.7")
     first = 1.0 + times.request_timeout
     assert times.reconnected(1.0, 2.0) == first
     assert times.reconnected(1.0, first) == first
@@ -127,7 +127,7 @@ def test_a_client_connects_at_its_first_attempt_that_finds_the_target() -> None:
 
 
 def test_a_client_seeks_a_target_at_its_servers_in_turn() -> None:
-    times = load_recovery()
+    times = default_recovery("2.7")
     second = 1.0 + times.request_timeout + times.reconnect_interval
     assert times.reconnected(1.0, 2.0, turn=1, servers=2) == second
     late = times.reconnected(1.0, second + 0.1, turn=1, servers=2)

@@ -10,7 +10,7 @@ import pytest
 from xc40io.config.errors import InputError
 from xc40io.config.fault_forms import FORMS
 from xc40io.config.jobs import JobsScenario
-from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.parts.recovery import default_recovery
 from xc40io.config.scenario import Scenario
 from xc40io.plane.causes import Cause
 from xc40io.plane.fault_course import PROCESSES
@@ -101,7 +101,7 @@ def test_a_link_lane_is_degraded_where_it_is_named() -> None:
 def test_what_an_ost_had_not_served_is_sent_again_when_it_has_recovered(ior: str) -> None:
     phase = "write" if "-w" in ior else "read"
     usual, result = run(ior=ior), run("OST 1 gone from 20 ms to 100 ms, recovery 2 s", ior=ior)
-    times = load_recovery()
+    times = default_recovery("2.7")
     recovered = times.reconnected(0.02, 0.1) + 2.0
     left = recovered + seconds(usual, phase) - 0.02
     assert seconds(result, phase) == pytest.approx(left, rel=0.01)
@@ -116,7 +116,7 @@ def test_what_an_ost_had_not_served_is_sent_again_when_it_has_recovered(ior: str
 
 
 def test_the_recovery_window_is_that_of_lustre_unless_it_is_said() -> None:
-    times = load_recovery()
+    times = default_recovery("2.7")
     result = run("OST 1 gone from 20 ms to 9 s")
     recovered = 0.02 + times.request_timeout + times.reconnect_interval + times.recovery_window
     assert recovered < seconds(result) < recovered + 1.0
@@ -124,7 +124,7 @@ def test_the_recovery_window_is_that_of_lustre_unless_it_is_said() -> None:
 
 def test_requests_for_locks_of_a_lost_ost_wait_too() -> None:
     result = run("OST 1 gone from 0 s to 10 ms, recovery 0 s", ior="-w -e -b 1m -t 1m", ppn=1)
-    times = load_recovery()
+    times = default_recovery("2.7")
     assert seconds(result) > times.request_timeout
     assert result.waiting()[Cause.SERVICE] > 0.9 * times.request_timeout
 
@@ -168,7 +168,7 @@ def test_bulk_lost_with_a_router_is_sent_again_by_others(ior: str) -> None:
 def test_a_dead_router_is_chosen_again_when_a_ping_has_found_it() -> None:
     usual = run(**WIDE)
     router = first_router(usual)
-    check = load_recovery().router_check
+    check = default_recovery("2.7").router_check
     fault = f"{router} down from 0 s to 1 ms, noticed after 0.5 ms"
     late = {"ior": "-w -F -B -b 32m -t 8m -i 2 -d"}
     waits = f" {int(check) + 1}"
@@ -204,7 +204,7 @@ def test_without_any_router_all_waits_for_one() -> None:
 
 
 def test_without_a_route_clients_reach_the_osts_when_a_ping_has_found_a_router() -> None:
-    usual, times = run(**WIDE), load_recovery()
+    usual, times = run(**WIDE), default_recovery("2.7")
     result = run("FGR group 0 down from 0 s to 2 s, noticed after 1 ms", **WIDE)
     reached = times.reconnected(0.0, 2.0 + times.router_check)
     assert reached < seconds(result) < reached + 2.0 * seconds(usual)
@@ -324,5 +324,5 @@ def test_what_others_move_has_not_piled_up_when_an_ost_is_back() -> None:
     others = {"background": {"read": "0 GB/s", "write": "8 GB/s"}}
     usual = run(**others)
     result = run("OST 1 gone from 20 ms to 100 ms, recovery 1 s", **others)
-    recovered = load_recovery().reconnected(0.02, 0.1) + 1.0
+    recovered = default_recovery("2.7").reconnected(0.02, 0.1) + 1.0
     assert seconds(result) < recovered + 1.1 * seconds(usual)

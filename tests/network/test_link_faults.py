@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from xc40io.config.errors import InputError
-from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.parts.recovery import default_recovery
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.plane.stations import StationKind
 from xc40io.run.fabric import fabric_of
@@ -70,7 +70,7 @@ def test_messages_take_other_ways_and_none_is_lost(ior: str) -> None:
 
 
 def test_what_waits_before_a_link_turns_with_the_new_routes() -> None:
-    name, usual, times = busiest_link(), run(), load_recovery()
+    name, usual, times = busiest_link(), run(), default_recovery("2.7")
     total = times.quiesce + 1.0  # for a second only the link is missing
     result = run(f"{name} down from {0.6 * usual.simulated} s, rerouted after {total} s")
     assert result.faults[0].resent > 0
@@ -98,7 +98,7 @@ def test_a_link_that_is_back_is_used_as_before() -> None:
     assert usual.plane is not None
     assert (result.plane.tables.lnet.outward == usual.plane.tables.lnet.outward).all()
     over = result.faults[0].over
-    assert over == pytest.approx(150.0 + load_recovery().quiesce)
+    assert over == pytest.approx(150.0 + default_recovery("2.7").quiesce)
 
 
 def test_messages_between_ranks_go_around_too() -> None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from xc40io.config.errors import InputError, shown
 from xc40io.config.parts.interconnect import DIMENSIONS
 from xc40io.config.parts.provenance import Provenance
+from xc40io.config.parts.recovery import recovery_of
 from xc40io.config.text.yaml_text import parse_value
 from xc40io.config.units import MOST_COUNT
 
@@ -39,7 +40,7 @@ def parse_changes(assignments: Iterable[str]) -> dict[str, Any]:
 def let_follow(
     values: dict[str, Any], before: Mapping[str, Any], changed: set[str], place: str
 ) -> None:
-    """Adjust, in place, the counts that follow from the changed ones.
+    """Adjust, in place, the counts that follow from the changed ones, and times of recovery.
 
     Which these are, :meth:`~xc40io.config.machine.Machine.with_changes` says.
 
@@ -49,6 +50,10 @@ def let_follow(
         If the machine cannot have so many OSTs or LNET routers; the sentence names the nearest
         counts that it can have, and begins with `place`.
     """
+    was, now = (recovery_of(str(side["lustre.version"])) for side in (before, values))
+    if was != now:
+        times = {f"recovery.{name}": said["value"] for name, said in now.items()}
+        values.update((path, time) for path, time in times.items() if path not in changed)
     osts, per_oss = values["lustre.osts"], values["lustre.osts_per_oss"]
     groups, per_group = values["lnet.groups"], values["lnet.routers_per_group"]
     routers, metadata = values["lnet.routers"], values["lnet.metadata_routers"]

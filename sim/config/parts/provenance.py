@@ -109,7 +109,7 @@ def completed(
     whole = dict(document)
     for _, other in _others(document, place, folder, file):
         rest = {name: part for name, part in other.items() if name not in OWN}
-        whole = _merged(rest, whole)
+        whole = merged(rest, whole)
     return {name: part for name, part in whole.items() if name != LIKE and part is not None}
 
 
@@ -156,13 +156,13 @@ def _found(name: object, place: str, folder: Path) -> Path:
         raise InputError(f"{place}: like: {error}") from error
 
 
-def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Return two parts of machine files as one; where both have a value it is that of `above`."""
-    merged = dict(below)
+    whole = dict(below)
     for name, part in above.items():
-        before = merged.get(name)
-        merged[name] = _merged(before, part) if _is_section(before) and _is_section(part) else part
-    return merged
+        before = whole.get(name)
+        whole[name] = merged(before, part) if _is_section(before) and _is_section(part) else part
+    return whole
 
 
 def _is_section(part: object) -> TypeGuard[dict[str, Any]]:

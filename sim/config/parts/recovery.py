@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from math import ceil
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from xc40io.config.files import find, read_mapping
-from xc40io.config.model import Model, explain
+from xc40io.config.files import read_mapping, shipped
+from xc40io.config.kept import kept
+from xc40io.config.model import Model
 from xc40io.config.parts.provenance import separate
+from xc40io.config.parts.releases import release_of
 from xc40io.config.units import Seconds
 
 
+@kept
 class Recovery(Model):
     """The timeouts and intervals of Lustre and LNET, in seconds.
 
@@ -74,18 +77,20 @@ class Recovery(Model):
         return first + missed * between
 
 
-@lru_cache(maxsize=1)
-def load_recovery() -> Recovery:
-    """Return the times that come with xc40io: ``configs/recovery/lustre-2.7.yaml``.
+def default_recovery(version: str) -> Recovery:
+    """Return the times of a release of Lustre, without what their sources are."""
+    values, _ = separate(recovery_of(version), "configs/recovery")
+    return Recovery.model_validate(values)
 
-    Raises
-    ------
-    InputError
-        If a value is missing, has no source, or is no time.
+
+@cache
+def recovery_of(version: str) -> dict[str, Any]:
+    """Return the times of a release of Lustre, each with its source, as a machine file has them.
+
+    They are those of the newest release in ``configs/recovery`` that is not newer than the version,
+    or of the oldest.
     """
-    path = find("recovery", "lustre-2.7")
-    values, _provenance = separate(read_mapping(path), str(path))
-    try:
-        return Recovery.model_validate(values)
-    except ValidationError as error:
-        raise explain(error, str(path), Recovery) from error
+    paths = shipped("recovery").items()
+    files = {release_of(name.removeprefix("lustre-")): path for name, path in paths}
+    known = [release for release in files if release <= release_of(version)]
+    return read_mapping(files[max(known, default=min(files))])

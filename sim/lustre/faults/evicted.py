@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.config.errors import InputError
-from xc40io.config.parts.recovery import load_recovery
 from xc40io.config.units import format_bytes, format_seconds
 from xc40io.engine.pool import live_rows
 from xc40io.engine.types import Integers
@@ -75,7 +74,7 @@ def _answer_nothing(
     client: Client, course: Course, osts: Sequence[int], evicting: set[int]
 ) -> Process:
     """Let OSTs evict a node that hangs, each when it has waited for a lock for too long."""
-    times, begin = load_recovery(), course.fault.begin
+    times, begin = course.recovery_times, course.fault.begin
     timeout = times.lock_callback_timeout if course.fault.own is None else course.fault.own
     silent = begin + times.ping_timeout
     while True:

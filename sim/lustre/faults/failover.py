@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 from xc40io.config.faults import Fault
 from xc40io.config.parts.lustre import Lustre
-from xc40io.config.parts.recovery import load_recovery
 from xc40io.lustre.brw import Brw
 from xc40io.lustre.mds import Mds
 from xc40io.lustre.resend import resend
@@ -36,7 +35,7 @@ def pause(mds: Mds, course: Course) -> Process:
 @fault("OST", "gone")
 def be_gone(brw: Brw, osses: OssThreads, course: Course) -> Process:
     """Let an OST be gone, come back, recover, and get again what was lost."""
-    times, part = load_recovery(), course.fault.part
+    times, part = course.recovery_times, course.fault.part
     osts = [course.number(brw.disks.first_mdt)]
     brw.disks.serve_in_turn()
     yield course.begins()
@@ -52,7 +51,7 @@ def be_gone(brw: Brw, osses: OssThreads, course: Course) -> Process:
 @fault("OSS", "down")
 def die(brw: Brw, osses: OssThreads, course: Course) -> Process:
     """Let an OSS be dead, and its partner serve its OSTs until they go back."""
-    times, part, lustre = load_recovery(), course.fault.part, course.scene.machine.lustre
+    times, part, lustre = course.recovery_times, course.fault.part, course.scene.machine.lustre
     number = course.number(lustre.oss_count)
     osts = list(range(number * lustre.osts_per_oss, (number + 1) * lustre.osts_per_oss))
     partner = _partner(course, lustre, osts)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from xc40io.config.parts.recovery import load_recovery
 from xc40io.config.units import format_bytes, format_seconds
 from xc40io.engine.network import Network, take_back
 from xc40io.engine.pool import live_rows
@@ -39,7 +38,7 @@ has. A power of two: what is really queued there is still known to the byte."""
 @fault("LNET router", "down")
 def go_down(brw: Brw, course: Course) -> Process:
     """Let an LNET router be down, lose what it has, and be shunned when that is noticed."""
-    times, part = load_recovery(), course.fault.part
+    times, part = course.recovery_times, course.fault.part
     router = course.number(brw.lnet.routers)
     stations, holding = brw.lnet.stations_of(router), course.holding
     yield course.begins()
@@ -79,7 +78,7 @@ def go_down(brw: Brw, course: Course) -> Process:
 @fault("FGR group", "down")
 def cut_off(brw: Brw, osses: OssThreads, ldlm: Ldlm, course: Course) -> Process:
     """Let all LNET routers of a group be down, and nobody reach the OSTs behind them."""
-    times, lnet = load_recovery(), brw.lnet
+    times, lnet = course.recovery_times, brw.lnet
     group = course.number(len(lnet.gateways))
     routers = lnet.gateways[group].tolist()
     osts = np.flatnonzero(lnet.group_of_oss[lnet.server_of] == group).tolist()

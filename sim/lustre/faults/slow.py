@@ -19,7 +19,6 @@ import numpy as np
 
 from xc40io.config.errors import nearest
 from xc40io.config.parts.lustre import Lustre
-from xc40io.config.parts.recovery import load_recovery
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Floats, Indices
 from xc40io.lustre.server.disks import Disks, byte_seconds
@@ -175,7 +174,7 @@ def rebuild(slowness: Slowness, disks: Disks, course: Course) -> Process:
     parts = slowness.osts([course.number(disks.first_mdt)])
     disks.serve_in_turn()
     yield course.begins()
-    share = course.fault.factor or load_recovery().rebuild_share
+    share = course.fault.factor or course.recovery_times.rebuild_share
     tell = f"{course.fault.part} began to rebuild a disk, for {share:.0%} of its time."
     yield from _take_longer(slowness, course, parts, 1.0 / (1.0 - share), tell)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
-from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.parts.recovery import default_recovery
 from xc40io.config.scenario import Scenario
 from xc40io.engine.page import PAGE
 from xc40io.plane.causes import Cause
@@ -127,7 +127,7 @@ def test_who_waits_for_a_lock_of_a_node_that_hangs_gets_it_after_the_timeout() -
 
 
 def test_the_timeout_is_that_of_lustre_unless_it_is_said() -> None:
-    timeout = load_recovery().lock_callback_timeout
+    timeout = default_recovery("2.7").lock_callback_timeout
     result = run("node 1 hung from 100 ms to 5 min")
     told = next(note for note in result.notes if "evicted node 1" in note)
     assert f"had waited {timeout:g} s for a lock" in told
@@ -135,7 +135,7 @@ def test_the_timeout_is_that_of_lustre_unless_it_is_said() -> None:
 
 
 def test_a_silent_node_is_evicted_though_nobody_waits_for_it() -> None:
-    silent = load_recovery().ping_timeout
+    silent = default_recovery("2.7").ping_timeout
     own = {"ior": "-w -F -e -b 16m -t 1m"}
     assert run(f"node 1 hung from 10 ms to {silent - 1} s", **own).faults[0].evictions == 0
     result = run(f"node 1 hung from 10 ms to {silent + 1} s", **own)

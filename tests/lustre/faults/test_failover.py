@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
-from xc40io.config.parts.recovery import load_recovery
+from xc40io.config.parts.recovery import default_recovery
 from xc40io.config.scenario import Scenario
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result
@@ -38,7 +38,7 @@ def served(result: Result, kind: StationKind) -> dict[str, float]:
 
 
 def test_the_partner_serves_the_osts_of_an_oss_that_died() -> None:
-    times = load_recovery()
+    times = default_recovery("2.7")
     result = run("OSS 1 down from 20 ms")
     oss = served(result, StationKind.OSS)
     assert served(result, StationKind.OST) == {"OST 1": MOVED}
@@ -63,7 +63,7 @@ def test_osts_go_back_to_their_own_oss() -> None:
     record = result.faults[0]
     assert record.begin == 0.001
     assert record.over is not None
-    assert record.over > 300.0 + load_recovery().failback
+    assert record.over > 300.0 + default_recovery("2.7").failback
 
 
 def test_two_osts_on_one_oss_share_its_limit() -> None:
@@ -148,7 +148,7 @@ def test_a_rebuild_takes_its_share_of_the_array() -> None:
     usual, third = run(**bound), run("OST 1 rebuilding 0.333 from 0 s", **bound)
     slow = run(f"OST 1 slow {1.0 / (1.0 - 0.333)!r}", **bound)
     assert third.simulated == slow.simulated > 1.3 * usual.simulated
-    share = load_recovery().rebuild_share
+    share = default_recovery("2.7").rebuild_share
     assert (
         run("OST 1 rebuilding", **bound).simulated
         == run(f"OST 1 rebuilding {share}", **bound).simulated
