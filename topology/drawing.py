@@ -75,8 +75,9 @@ def draw_network(figure: FigureBase, fabric: Fabric, title: str) -> None:
         raise ValueError(f"only a dragonfly or a torus can be drawn, not a {fabric.kind}")
     paint, subtitle = _PAINTERS[fabric.kind]
     nodes = format_count(len(fabric.compute_router), "compute node")
-    routers = format_count(len(fabric.lnet_router), "LNET router")
-    _head(figure, title, f"{subtitle(fabric)}, {nodes}, {routers} to the file system")
+    lnet = len(fabric.lnet_router)
+    routers = f", {format_count(lnet, 'LNET router')} to the file system" if lnet else ""
+    _head(figure, title, f"{subtitle(fabric)}, {nodes}{routers}")
     paint(figure, fabric)
 
 

@@ -42,7 +42,7 @@ def describe(fabric: Fabric) -> list[Fact]:
         Fact("compute nodes", len(fabric.compute_router), ""),
         Fact("service blades", len(fabric.service_blades), ""),
         Fact("service nodes", len(fabric.service_router), ""),
-        Fact("of them LNET routers", len(fabric.lnet_router), ""),
+        *_lnet_facts(fabric),
         *after,
         Fact("largest latency of a hop", 1e9 * float(fabric.link_latency.max()), "ns"),
     ]
@@ -70,7 +70,7 @@ def _dragonfly_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
         Fact("routers in a chassis", int(fabric.router_slot.max()) + 1, ""),
         Fact("Aries routers (blades)", fabric.routers, ""),
     ], [
-        Fact("groups with an LNET router", _groups_with_lnet(fabric), ""),
+        *_groups_with_lnet(fabric, "groups"),
         *_link_facts(fabric),
         *_group_facts(fabric),
         Fact("longest minimal route", minimal, "hops"),
@@ -90,7 +90,7 @@ def _torus_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
         Fact("Gemini routers", fabric.routers, ""),
         Fact("routers on a blade", fabric.routers_per_blade, ""),
     ], [
-        Fact("cabinets with an LNET router", _groups_with_lnet(fabric), ""),
+        *_groups_with_lnet(fabric, "cabinets"),
         *_link_facts(fabric),
         *_ring_facts(fabric),
         Fact("longest route", hop_limits(fabric)[0], "hops"),
@@ -101,8 +101,16 @@ def _blades(fabric: Fabric, routers: NDArray[np.int32]) -> int:
     return len(np.unique(routers // fabric.routers_per_blade))
 
 
-def _groups_with_lnet(fabric: Fabric) -> int:
-    return len(np.unique(fabric.router_group[fabric.lnet_router]))
+def _lnet_facts(fabric: Fabric) -> list[Fact]:
+    """Count the LNET routers of a machine that has some."""
+    routers = len(fabric.lnet_router)
+    return [Fact("of them LNET routers", routers, "")] if routers else []
+
+
+def _groups_with_lnet(fabric: Fabric, groups: str) -> list[Fact]:
+    """Count the groups, or what stands for them, with LNET routers, if there are routers."""
+    found = len(np.unique(fabric.router_group[fabric.lnet_router]))
+    return [Fact(f"{groups} with an LNET router", found, "")] if found else []
 
 
 def _link_facts(fabric: Fabric) -> list[Fact]:

@@ -43,6 +43,9 @@ NOUNS: dict[str, str] = {
 }
 """The pattern of the names of parts, by their noun."""
 
+OF_ROUTERS = ("LNET router", "FGR group")
+"""The nouns of parts that only a machine with LNET routers has."""
+
 FORMS: dict[Kind, tuple[Form, ...]] = {
     "slow": (Form("", "OST 3 slow 5 from 0.2 s to 1 s", "may"),),
     "rebuilding": (Form("OST", "OST 3 rebuilding from 0.2 s to 1 s", "may"),),

@@ -59,7 +59,8 @@ class Machine(Model):
     name, title, description
         What it is called, in one word, one line and one paragraph.
     network, nodes, mpi, lnet, lustre
-        Its parts, from the compute node to the disks.
+        Its parts, from the compute node to the disks. Without `lnet` it has no LNET routers: the
+        servers are service nodes of the network itself.
     recovery
         How clients and the network get over parts that fail. What a machine file does not say is as
         its release of Lustre has it (``configs/recovery``).
@@ -75,7 +76,7 @@ class Machine(Model):
     network: Network
     nodes: Nodes
     mpi: Mpi
-    lnet: Lnet
+    lnet: Lnet | None = None
     lustre: Lustre
     recovery: Recovery
     ssd: Ssd | None = None
@@ -85,9 +86,9 @@ class Machine(Model):
 
     def __repr__(self) -> str:
         """Return a line: what it has of the parts that planners count."""
+        routers = "" if self.lnet is None else f"{self.lnet.routers} LNET routers, "
         return (
-            f"<Machine {self.name}: {self.nodes.count:,} nodes, {self.lnet.routers} LNET routers, "
-            f"{self.lustre.osts} OSTs>"
+            f"<Machine {self.name}: {self.nodes.count:,} nodes, {routers}{self.lustre.osts} OSTs>"
         )
 
     __str__ = __repr__
@@ -96,6 +97,19 @@ class Machine(Model):
     def provenance(self) -> dict[str, Provenance]:
         """Source and firmness of every value, by dotted path (``lustre.osts``)."""
         return self._provenance
+
+    @property
+    def entry_nodes(self) -> int:
+        """Service nodes at which the file system begins: the LNET routers, else the servers."""
+        lustre = self.lustre
+        return lustre.oss_count + lustre.mds.mdts if self.lnet is None else self.lnet.routers
+
+    @property
+    def message_size(self) -> int:
+        """Largest LNET message in bytes."""
+        size = self.lustre.message_size if self.lnet is None else self.lnet.message_size
+        assert size is not None  # a machine without it is refused
+        return size
 
     def values(self, *, units: bool = False) -> dict[str, Any]:
         """Return every sourced value by dotted path; with `units` as text where it has a unit."""
@@ -122,7 +136,7 @@ class Machine(Model):
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Machine:
-        network, nodes, lnet, lustre = self.network, self.nodes, self.lnet, self.lustre
+        network, nodes = self.network, self.nodes
         places = network.routers * network.nodes_per_router
         if places > _MOST_PLACES:
             raise ValueError(
@@ -144,20 +158,32 @@ class Machine(Model):
             )
         services = {"burst_buffer.nodes": self.burst_buffer, "home.nodes": self.home}
         parts = {name: service.nodes for name, service in services.items() if service is not None}
-        parts = {"lnet.routers": lnet.routers} | parts
+        first = "the servers of Lustre" if self.lnet is None else "lnet.routers"
+        parts = {first: self.entry_nodes} | parts
         if sum(parts.values()) > nodes.service_nodes:
             named = " + ".join(f"{name} = {count}" for name, count in parts.items())
             raise ValueError(
                 f"{named} is more than the {nodes.service_nodes} service "
                 "nodes (nodes.service_blades x nodes.service_nodes_per_blade)"
             )
-        if lnet.groups * lnet.oss_per_group != lustre.oss_count:
+        self._check_way_to_servers()
+        return self
+
+    def _check_way_to_servers(self) -> None:
+        lnet, lustre = self.lnet, self.lustre
+        if (lnet is None) == (lustre.message_size is None):
+            raise ValueError(
+                "lustre.message_size is missing; a machine without the section lnet says it there"
+                if lnet is None
+                else "lustre.message_size is only for a machine without the section lnet; right "
+                "would be lnet.message_size"
+            )
+        if lnet is not None and lnet.groups * lnet.oss_per_group != lustre.oss_count:
             raise ValueError(
                 f"lnet.groups x lnet.oss_per_group = {lnet.groups} x {lnet.oss_per_group}, but "
                 f"lustre.osts / lustre.osts_per_oss makes {lustre.oss_count} OSSs; "
                 "every OSS belongs to exactly one group"
             )
-        return self
 
     def with_changes(self, changes: Mapping[str, Any]) -> Machine:
         """Return the machine as it would be with some values changed: a what-if study.
@@ -336,7 +362,9 @@ def coarser(machine: Machine, rpcs: int) -> Machine:
     return machine.with_changes(
         {
             "lustre.rpc_size": rpcs * lustre.rpc_size,
-            "lnet.message_size": rpcs * machine.lnet.message_size,
+            f"{'lustre' if machine.lnet is None else 'lnet'}.message_size": (
+                rpcs * machine.message_size
+            ),
             "lustre.max_rpcs_in_flight": max(
                 _LEAST_IN_FLIGHT, math.ceil(lustre.max_rpcs_in_flight / rpcs)
             ),

@@ -28,8 +28,10 @@ from xc40io.lustre.net.bulk import (
 from xc40io.lustre.net.lnet import (
     Lnet,
     choose_gateway,
+    enter_aries_from_server,
     enter_aries_homeward,
     enter_aries_outward,
+    enter_aries_to_server,
     enter_infiniband_homeward,
     enter_infiniband_outward,
 )
@@ -42,13 +44,14 @@ from xc40io.plane.site import Site
 from xc40io.plane.stations import LATENCY_METER, MESSAGE_KINDS, METERS
 
 # Stages of a message of a bulk RPC (carrier BRW); first a write's, then a read's.
-WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> WRITE_AT_ROUTER
+WRITE_FETCHED = 0  # the OSS has asked for the bulk: it leaves the client -> WRITE_AT_ROUTER, or,
+# where there are no routers, -> WRITE_AT_OSS
 WRITE_AT_ROUTER = 1  # goes on over InfiniBand -> WRITE_AT_OSS
 WRITE_AT_OSS = 2  # the last part of the bulk goes to disk -> _WRITE_REPLIED
 _WRITE_REPLIED = 3  # the client has the reply: the RPC ends
 READ_REQUESTED = 4  # the OSS has the request: it goes to disk -> _READ_ON_OSS
 _READ_ON_OSS = 5  # is cut into parts -> READ_CUT; or leaves as it is -> READ_AT_ROUTER
-READ_CUT = 6  # the part leaves the OSS -> READ_AT_ROUTER
+READ_CUT = 6  # the part leaves the OSS -> READ_AT_ROUTER, or, without routers, -> READ_AT_CLIENT
 READ_AT_ROUTER = 7  # goes on over Aries -> READ_AT_CLIENT
 READ_AT_CLIENT = 8  # the last part ends the RPC
 
@@ -166,9 +169,13 @@ def _on_write(brw: Brw, message_id: int, now: float) -> float:
     message = brw.network.messages[message_id]
     node, oss = message.node, message.server
     if message.stage == WRITE_FETCHED:
-        message.stage = WRITE_AT_ROUTER
         if brw.programs.recorder.on:
             mark_left(brw.bulk, message_id, now)
+        if not brw.lnet.routed:
+            message.stage = WRITE_AT_OSS
+            enter_aries_to_server(brw.lnet, message_id, node, oss, now)
+            return GO_ON
+        message.stage = WRITE_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, node, oss, message.bytes)
         enter_aries_outward(brw.lnet, message_id, node, now)
         return GO_ON
@@ -205,9 +212,13 @@ def _on_read(brw: Brw, message_id: int, now: float) -> float:
         brw.bulk.rpcs[message.owner].parts = 1  # small enough to be a part itself
         message.stage = READ_CUT
     if message.stage == READ_CUT:
-        message.stage = READ_AT_ROUTER
         if brw.programs.recorder.on:
             mark_left(brw.bulk, message_id, now)
+        if not brw.lnet.routed:
+            message.stage = READ_AT_CLIENT
+            enter_aries_from_server(brw.lnet, message_id, node, oss, now)
+            return GO_ON
+        message.stage = READ_AT_ROUTER
         message.gateway = choose_gateway(brw.lnet, sender, oss, message.bytes)
         enter_infiniband_homeward(brw.lnet, message_id, oss, now)
         return GO_ON

@@ -74,7 +74,7 @@ def assemble(
     tables = site.make(Tables)
     servers = service_routers(machine, fabric)
     routes = PeerRoutes(tables.aries, fabric, occupants.nodes, servers, seed)
-    routes.include(tables.lnet, ("outward", "homeward"), tables.lnet.aries_interfaces())
+    routes.include(tables.lnet, ("outward", "homeward"), tables.lnet.ends())
     plane = Plane(tables, routes)
     for component in tables.uses().values():
         component.begin()

@@ -7,6 +7,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from xc40io.config.fault_forms import OF_ROUTERS
 from xc40io.config.faults import Said
 from xc40io.config.machine import Machine
 from xc40io.config.units import format_seconds
@@ -92,7 +93,11 @@ class Faults:
 
     def _process(self, course: Course) -> Process:
         """Return what happens in the course of a fault."""
-        fault = course.fault
+        fault, machine = course.fault, self._scene.machine
+        if machine.lnet is None and fault.noun in OF_ROUTERS:
+            raise course.refusal(
+                f"{machine.name} has no LNET routers; right would be a part that it has, as OSS 0"
+            )
         known = PROCESSES.get((fault.noun, fault.kind)) or PROCESSES["", fault.kind]
         return known(*(self._parts[kind] for kind in _touched(known)), course)
 

@@ -123,7 +123,7 @@ class Exchange(Component):
             transfers=make_table(TRANSFER, 0),
             gates=make_table(GATE, 0),
             meetings=make_table(MEETING, 0),
-            message_size=site.machine.lnet.message_size,
+            message_size=site.machine.message_size,
             peer_messages=site.machine.mpi.messages_under_way,
             at_once=0,
         )

@@ -93,7 +93,7 @@ class Site:
     @cached_property
     def bulk_parts(self) -> int:
         """LNET messages of the bulk of a whole BRW RPC."""
-        return -(-self.machine.lustre.rpc_size // self.machine.lnet.message_size)
+        return -(-self.machine.lustre.rpc_size // self.machine.message_size)
 
     @cached_property
     def rows(self) -> int:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from xc40io.config.machine import Machine
+from xc40io.config.parts.lustre import Lnet
 from xc40io.config.units import format_rate
 from xc40io.topology import Fabric
 from xc40io.topology.drawing import draw_network
@@ -75,26 +76,37 @@ def machine_figure(machine: Machine, fabric: Fabric) -> Figure:
 
 
 def _draw_storage(figure: SubFigure, machine: Machine) -> None:
-    lnet, lustre = machine.lnet, machine.lustre
-    groups = [_Group(lnet.routers_per_group, lnet.oss_per_group, lustre.osts_per_oss)] * lnet.groups
-    groups.append(_Group(lnet.metadata_routers, lustre.mds.mdts, 1, _MDS_INK))
+    title, words, groups = _storage(machine)
     figure.text(
         0.02,
         0.90,
-        "Behind the LNET routers",
+        title,
         fontsize=16,
         weight="bold",
         color=TEXT_INK,
         gid="storage",
     )
-    shared = (
-        f"{format_count(lnet.groups, 'group')} of {format_count(lnet.routers_per_group, 'router')}"
-    )
-    words = f"{shared} and {lnet.oss_per_group} OSSs each; the darkest squares are metadata servers"
     figure.text(0.02, 0.81, words, fontsize=12, color=TEXT_INK)
     _draw_groups(figure.add_axes(_GROUPS), groups)
     for row, line in enumerate(_legend(machine)):
         _legend_line(figure, 0.83 - 0.105 * row, *line)
+
+
+def _storage(machine: Machine) -> tuple[str, str, list[_Group]]:
+    """Return the title and the line below it, and what is drawn of the storage."""
+    lnet, lustre = machine.lnet, machine.lustre
+    metadata, darkest = lustre.mds.mdts, "the darkest squares are metadata servers"
+    if lnet is None:
+        groups = [_Group(0, 1, lustre.osts_per_oss)] * lustre.oss_count
+        groups.append(_Group(0, metadata, 1, _MDS_INK))
+        return "Servers on the network", f"{darkest[0].upper()}{darkest[1:]}", groups
+    groups = [_Group(lnet.routers_per_group, lnet.oss_per_group, lustre.osts_per_oss)] * lnet.groups
+    groups.append(_Group(lnet.metadata_routers, metadata, 1, _MDS_INK))
+    shared = (
+        f"{format_count(lnet.groups, 'group')} of {format_count(lnet.routers_per_group, 'router')}"
+    )
+    words = f"{shared} and {lnet.oss_per_group} OSSs each; {darkest}"
+    return "Behind the LNET routers", words, groups
 
 
 def _draw_groups(axes: Axes, groups: list[_Group]) -> None:
@@ -152,14 +164,9 @@ def _squares(axes: Axes, tops: list[tuple[float, float]], side: float, ink: str)
 def _legend(machine: Machine) -> list[tuple[str, str]]:
     """Return a colour and a sentence for each kind of part that there is."""
     lnet, lustre, mds = machine.lnet, machine.lustre, machine.lustre.mds
-    own = f" behind {lnet.metadata_routers} routers" if lnet.metadata_routers else ""
-    links = format_count(lnet.ib_links_per_router, "InfiniBand link")
+    own = f" behind {lnet.metadata_routers} routers" if lnet and lnet.metadata_routers else ""
     lines = [
-        (
-            LNET_INK,
-            f"{format_count(lnet.routers, 'LNET router')}, {links} of "
-            f"{format_rate(lnet.ib_link_rate, 3)} each way on each",
-        ),
+        *_router_legend(lnet),
         (
             _OSS_INK,
             f"{format_count(lustre.oss_count, 'OSS')}, {format_rate(lustre.oss_rate, 3)} each way "
@@ -183,6 +190,15 @@ def _legend(machine: Machine) -> list[tuple[str, str]]:
             ("", f"an SSD in each compute node, {format_rate(machine.ssd.write_rate, 3)} written")
         )
     return lines
+
+
+def _router_legend(lnet: Lnet | None) -> list[tuple[str, str]]:
+    if lnet is None:
+        return []
+    links = format_count(lnet.ib_links_per_router, "InfiniBand link")
+    rate = format_rate(lnet.ib_link_rate, 3)
+    words = f"{format_count(lnet.routers, 'LNET router')}, {links} of {rate} each way on each"
+    return [(LNET_INK, words)]
 
 
 def _legend_line(figure: SubFigure, height: float, ink: str, words: str) -> None:

@@ -51,11 +51,18 @@ def machine_sections(machine: Machine, fabric: Fabric) -> dict[str, list[Row]]:
             (fact.label, f"{fact.value:,.6g} {fact.unit}".rstrip()) for fact in describe(fabric)
         ],
         "Compute nodes": _node_rows(machine.nodes, network.nic_rate),
-        f"LNET: from {network.interconnect} to InfiniBand": _lnet_rows(machine.lnet),
+        **_way_to_servers(machine),
         f"Lustre {machine.lustre.version}": _lustre_rows(machine.lustre),
         "Metadata servers": _mds_rows(machine.lustre.mds),
         **_elsewhere(machine),
     }
+
+
+def _way_to_servers(machine: Machine) -> dict[str, list[Row]]:
+    """Return the section of the LNET routers; none of a machine that has none."""
+    if machine.lnet is None:
+        return {}
+    return {f"LNET: from {machine.network.interconnect} to InfiniBand": _lnet_rows(machine.lnet)}
 
 
 def _elsewhere(machine: Machine) -> dict[str, list[Row]]:

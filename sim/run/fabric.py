@@ -53,7 +53,7 @@ def fabric_of(machine: Machine) -> Fabric:
         "compute_nodes": nodes.count,
         "service_blades": nodes.service_blades,
         "service_nodes_per_blade": nodes.service_nodes_per_blade,
-        "lnet_routers": machine.lnet.routers,
+        "lnet_routers": 0 if machine.lnet is None else machine.lnet.routers,
         "nodes_per_router": network.nodes_per_router,
         "seed": nodes.placement_seed,
     }

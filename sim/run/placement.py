@@ -118,7 +118,7 @@ def programs_of(jobs: Sequence[PlacedJob], machine: Machine) -> Occupants:
     nodes = [job.nodes for job in jobs]
     core = [cores_of(job.submission, machine) for job in jobs]
     each = [job.submission.scenario.ppn * job.submission.programs for job in jobs]
-    first_service = machine.nodes.count + machine.lnet.routers  # numbered behind both
+    first_service = machine.nodes.count + machine.entry_nodes  # numbered behind both
     for job in jobs:
         stagers = job.submission.stagers
         if stagers == 0:

@@ -51,8 +51,8 @@ def first_server(machine: Machine, kind: str) -> int:
 
 
 def service_routers(machine: Machine, fabric: Fabric) -> Indices:
-    """Return the router of each such service node, int32: they come after the LNET routers."""
-    first = machine.lnet.routers
+    """Return the router of each such service node, int32: they come last."""
+    first = machine.entry_nodes
     count = sum(service.nodes for _, service in services_of(machine))
     return fabric.service_router[first : first + count]
 

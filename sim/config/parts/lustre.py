@@ -75,6 +75,9 @@ Pools = Annotated[str, AfterValidator(_pools)]
 Years = Annotated[str, Field(pattern=r"^\d{4} to \d{4}$")]
 """The first and the last year of service: ``2017 to 2023``."""
 
+MessageSize = Annotated[Size, Field(ge=PAGE)]
+"""Bytes of an LNET message: a page or more."""
+
 
 @kept
 class Mds(Model):
@@ -237,6 +240,9 @@ class Lustre(Model):
         Most bytes of a file on an MDT (lod.*.dom_stripesize, Lustre 2.11); none unless given.
     pools
         Pools of OSTs that a layout can name (lctl pool_add), as ``flash=0-7, disk=8-55``.
+    message_size
+        Largest LNET message in bytes (the LNET MTU), of a machine without LNET routers; of others
+        it is ``lnet.message_size``.
     mds
         The metadata servers.
     """
@@ -298,6 +304,7 @@ class Lustre(Model):
     overstriping: bool | None = None
     dom_size: Size | None = None
     pools: Pools | None = None
+    message_size: MessageSize | None = None
     mds: Mds
 
     @property
@@ -431,6 +438,8 @@ class Lustre(Model):
 class Lnet(Model):
     """The LNET routers between the Cray's network and the storage's InfiniBand.
 
+    A machine without this section has none: its servers are on the network of the compute nodes.
+
     Fine-grained routing (FGR) gives each group of routers its own group of OSSs, so that traffic
     stays off the InfiniBand switches' uplinks.
 
@@ -455,7 +464,7 @@ class Lnet(Model):
     routers_per_group: Few
     oss_per_group: Few
     metadata_routers: Annotated[int, Field(ge=0)]
-    message_size: Annotated[Size, Field(ge=4096)]
+    message_size: MessageSize
     ib_links_per_router: Few
     ib_link_rate: Rate
     ib_latency: Seconds

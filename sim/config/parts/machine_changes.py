@@ -54,17 +54,25 @@ def let_follow(
     if was != now:
         times = {f"recovery.{name}": said["value"] for name, said in now.items()}
         values.update((path, time) for path, time in times.items() if path not in changed)
+    counts = [values[path] for path in _COUNTS if path in values]
+    if not all(type(count) is int and count >= 0 for count in counts):
+        return  # the models say what is wrong with them
+    if not _blades_counted(values) or not _osts_step(values) * values["lustre.osts"]:
+        return
+    if "lnet.routers" in values:
+        _let_routers_follow(values, before, changed, place)
+    elif "lustre.osts" in changed:
+        _check_osts(place, values)
+    _let_blades_follow(values, before, changed)
+
+
+def _let_routers_follow(
+    values: dict[str, Any], before: Mapping[str, Any], changed: set[str], place: str
+) -> None:
+    """Share out, in place, the OSSs over the FGR groups, and the LNET routers."""
     osts, per_oss = values["lustre.osts"], values["lustre.osts_per_oss"]
     groups, per_group = values["lnet.groups"], values["lnet.routers_per_group"]
     routers, metadata = values["lnet.routers"], values["lnet.metadata_routers"]
-    counts = (osts, per_oss, groups, per_group, routers, metadata)
-    if (
-        not all(type(count) is int and count >= 0 for count in counts)
-        or not groups * per_oss * osts
-    ):
-        return  # the models say what is wrong with them
-    if not _blades_counted(values):
-        return
     if "lnet.oss_per_group" not in changed:
         if "lustre.osts" in changed:
             _check_osts(place, values)
@@ -79,7 +87,6 @@ def let_follow(
         if shares is not None:
             values["lnet.routers_per_group"] = shares.per_group
             values["lnet.metadata_routers"] = shares.metadata
-    _let_blades_follow(values, before, changed)
 
 
 def provenance_of_changes(
@@ -101,6 +108,10 @@ def provenance_of_changes(
     return provenance
 
 
+_COUNTS = (
+    *("lustre.osts", "lustre.osts_per_oss", "lustre.mds.mdts", "lnet.groups"),
+    *("lnet.routers_per_group", "lnet.routers", "lnet.metadata_routers"),
+)
 _BESIDE = ("burst_buffer.nodes", "home.nodes")
 _BLADES, _PER_BLADE = "nodes.service_blades", "nodes.service_nodes_per_blade"
 
@@ -134,21 +145,24 @@ def _shares_of_routers(
 
 def _check_osts(place: str, values: Mapping[str, Any]) -> None:
     """Raise InputError if OSSs cannot be shared out evenly; name the nearest counts of OSTs."""
-    osts, groups = values["lustre.osts"], values["lnet.groups"]
-    step = _osts_step(values)
+    osts, step = values["lustre.osts"], _osts_step(values)
     if not 0 < osts <= MOST_COUNT or osts % step == 0:
         return
     below = osts // step * step
     near = [str(count) for count in (below, below + step) if count > 0]
+    needs = (
+        f"each of the lnet.groups = {values['lnet.groups']} needs the same number of OSSs"
+        if "lnet.groups" in values
+        else f"each OSS has lustre.osts_per_oss = {step}"
+    )
     raise InputError(
-        f"{place}: lustre.osts = {osts}: each of the lnet.groups = {groups} needs the same "
-        f"number of OSSs; the nearest right counts: {' and '.join(near)}"
+        f"{place}: lustre.osts = {osts}: {needs}; the nearest right counts: {' and '.join(near)}"
     )
 
 
 def _osts_step(values: Mapping[str, Any]) -> int:
-    """Return of what the count of OSTs is a multiple: one OSS more in each FGR group."""
-    step: int = values["lustre.osts_per_oss"] * values["lnet.groups"]
+    """Return of what the count of OSTs is a multiple: one OSS more, or one in each FGR group."""
+    step: int = values["lustre.osts_per_oss"] * values.get("lnet.groups", 1)
     return step
 
 
@@ -203,15 +217,16 @@ def _blades_counted(values: Mapping[str, Any]) -> bool:
 def _let_blades_follow(
     values: dict[str, Any], before: Mapping[str, Any], changed: Collection[str]
 ) -> None:
-    """Add, in place, the service blades that more LNET routers need.
+    """Add, in place, the service blades that more LNET routers, or servers, need.
 
     A blade carries service nodes or compute nodes, never both: where all places for blades are
     taken, new service blades stand in place of compute blades, and the machine has fewer compute
     nodes. What is itself among the changes stays as it was asked for.
     """
-    if values["lnet.routers"] <= before["lnet.routers"] or _BLADES in changed:
+    entries = _entries(values)
+    if entries <= _entries(before) or _BLADES in changed:
         return
-    nodes = values["lnet.routers"] + sum(_beside(values).values())
+    nodes = entries + sum(_beside(values).values())
     blades = ceil(nodes / values[_PER_BLADE])
     if blades <= values[_BLADES]:
         return
@@ -219,6 +234,12 @@ def _let_blades_follow(
     if "nodes.count" not in changed:
         left = _blade_places(values) - blades
         values["nodes.count"] = min(values["nodes.count"], left * _compute_per_blade(values))
+
+
+def _entries(values: Mapping[str, Any]) -> int:
+    """Return the service nodes at which the file system begins: LNET routers, else servers."""
+    osses: int = values["lustre.osts"] // values["lustre.osts_per_oss"] + values["lustre.mds.mdts"]
+    return int(values.get("lnet.routers", osses))
 
 
 def _routers_possible(

@@ -84,7 +84,8 @@ class Slowness:
     def _hint(self, name: str) -> str:
         """Return the end of a sentence about a part that there is not."""
         names = {section.label(i) for section in self._sayable() for i in range(section.size)}
-        return nearest(name, names) or "; right would be, for instance, OST 3 or LNET router 5"
+        router = " or LNET router 5" if "LNET router 0 from Aries" in names else ""
+        return nearest(name, names) or f"; right would be, for instance, OST 3{router}"
 
     def _sayable(self) -> list[Section]:
         """Return the sections of stations that can be slow, but links, of which there are many."""

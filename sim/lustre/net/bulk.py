@@ -83,7 +83,7 @@ class BulkRpcs(Component):
             osts=lustre.targets,
             server_of=site.part(Lnet).server_of,
             parts=site.bulk_parts,
-            message_size=site.machine.lnet.message_size,
+            message_size=site.machine.message_size,
         )
 
     def grow(self, name: str, rows: int) -> None:

@@ -6,6 +6,9 @@ OSSs, and nobody else. Among the routers of the group a sender takes the one to 
 fewest bytes queued, and of equals the one it used longest ago (Lustre 2.7 lib-move.c,
 lnet_compare_routes). A router stores each message, of at most 1 MiB (the LNET MTU), before it
 forwards it; over Aries and over InfiniBand messages cut through.
+
+A machine without LNET routers has its servers on the network itself: a message goes straight from
+the interface of one to that of the other, and no sender chooses anything.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ class Lnet(Component):
 
     network: Network
     aries: Aries
+    routed: int  # 1: LNET routers are between; 0: the servers are on the network itself
     # lnet_in, lnet_out: the first station of the routers' Aries interfaces, into the routers and
     # out of them
     lnet_in: int
@@ -44,7 +48,7 @@ class Lnet(Component):
     oss_out: int
     # outward, homeward: int32 (rows, LNET routers, candidates, 2): start and stop in the network's
     # path of each candidate route over Aries, from client to LNET router and back. Minimal ones
-    # come first.
+    # come first. Where there are no routers they are those between clients and servers.
     outward: Indices
     homeward: Indices
     # int32 (targets,): which server has each target now: an OST its OSS, or the partner of that.
@@ -64,53 +68,31 @@ class Lnet(Component):
     @classmethod
     def build(cls, site: Site) -> Lnet:
         """Return the routers at rest, shared out over the groups of fine-grained routing."""
-        lnet, lustre, book = site.machine.lnet, site.machine.lustre, site.book
-        senders = (site.nodes + lustre.servers, lnet.routers)
+        lnet, lustre = site.machine.lnet, site.machine.lustre
+        senders = (site.nodes + lustre.servers, 0 if lnet is None else lnet.routers)
         outward, homeward = _routes(site)
-
-        def interfaces(way: str, delay: float) -> int:
-            label = f"LNET router {{}} {way} Aries".format
-            return site.add_interfaces(lnet.routers, label, StationKind.LNET, delay)
-
-        def links(way: str, delay: float) -> int:
-            each = lnet.ib_links_per_router
-            return book.add(
-                StationKind.IB,
-                lnet.routers * each,
-                lambda i: f"LNET router {i // each} InfiniBand link {i % each} {way} servers",
-                rate=lnet.ib_link_rate,
-                latency=lnet.ib_latency + delay,
-                watched=True,
-            )
+        routers = dict(_NO_ROUTERS) if lnet is None else _router_stations(site, lnet)
 
         def oss(way: str) -> int:
-            kind, count = StationKind.OSS, lustre.servers
-            return book.add(
-                kind,
-                count,
+            return site.book.add(
+                StationKind.OSS,
+                lustre.servers,
                 lambda i: f"{server_name(lustre, i)} {way}",
                 rate=lustre.oss_rate,
+                latency=site.machine.network.nic_latency if lnet is None else 0.0,
                 watched=True,
             )
 
-        # What a router does with a message delays it, but the next message need not wait for it:
-        # a latency on the way out of the router.
-        lnet_in = interfaces("from", 0.0)
-        lnet_out = interfaces("to", lnet.router_latency)
-        book.oppose(lnet_in, lnet_out, lnet.routers)
         return site.make(
             cls,
-            lnet_in=lnet_in,
-            lnet_out=lnet_out,
-            ib_out=links("to", lnet.router_latency),
-            ib_in=links("from", 0.0),
-            ib_links=lnet.ib_links_per_router,
+            routed=int(lnet is not None),
+            **routers,
             oss_in=oss("in"),
             oss_out=oss("out"),
             outward=outward,
             homeward=homeward,
             server_of=servers_of_targets(lustre),
-            group_of_oss=_groups(site.machine),
+            group_of_oss=_groups(lustre, lnet),
             gateways=_gateways(lnet, metadata=lustre.data_mdts > 0),
             queued=np.zeros(senders),
             last_use=np.zeros(senders, np.int64),
@@ -124,9 +106,10 @@ class Lnet(Component):
         """How many LNET routers there are."""
         return self.queued.shape[1]
 
-    def aries_interfaces(self) -> list[int]:
-        """Return the stations of the routers' interfaces to Aries."""
-        return [first + i for first in (self.lnet_in, self.lnet_out) for i in range(self.routers)]
+    def ends(self) -> list[int]:
+        """Return the stations at which routes to and from the file system end and begin."""
+        firsts = (self.lnet_in, self.lnet_out) if self.routed else (self.oss_in, self.oss_out)
+        return [first + i for first in firsts for i in range(self.outward.shape[1])]
 
     def stations_of(self, router: int) -> list[int]:
         """Return all stations of a router."""
@@ -136,6 +119,38 @@ class Lnet(Component):
             *(self.ib_out + links).tolist(),
             *(self.ib_in + links).tolist(),
         ]
+
+
+_NO_ROUTERS = dict.fromkeys(("lnet_in", "lnet_out", "ib_out", "ib_in", "ib_links"), 0)
+
+
+def _router_stations(site: Site, lnet: LnetModel) -> dict[str, int]:
+    """Enter the interfaces and links of all routers in the book; return the first of each."""
+    each = lnet.ib_links_per_router
+
+    def interfaces(way: str, delay: float) -> int:
+        label = f"LNET router {{}} {way} Aries".format
+        return site.add_interfaces(lnet.routers, label, StationKind.LNET, delay)
+
+    def links(way: str, delay: float) -> int:
+        return site.book.add(
+            StationKind.IB,
+            lnet.routers * each,
+            lambda i: f"LNET router {i // each} InfiniBand link {i % each} {way} servers",
+            rate=lnet.ib_link_rate,
+            latency=lnet.ib_latency + delay,
+            watched=True,
+        )
+
+    # What a router does with a message delays it, but the next message need not wait for it: a
+    # latency on the way out of the router.
+    lnet_in = interfaces("from", 0.0)
+    lnet_out = interfaces("to", lnet.router_latency)
+    site.book.oppose(lnet_in, lnet_out, lnet.routers)
+    ib_out = links("to", lnet.router_latency)
+    ib_in = links("from", 0.0)
+    stations = {"lnet_in": lnet_in, "lnet_out": lnet_out, "ib_out": ib_out, "ib_in": ib_in}
+    return stations | {"ib_links": each}
 
 
 def server_name(lustre: Lustre, server: int) -> str:
@@ -150,18 +165,21 @@ def servers_of_targets(lustre: Lustre) -> Indices:
     return np.concatenate([osts, lustre.oss_count + np.arange(lustre.data_mdts)]).astype(np.int32)
 
 
-def _groups(machine: Machine) -> Indices:
+def _groups(lustre: Lustre, lnet: LnetModel | None) -> Indices:
     """Return the group of LNET routers of each server: int32 (servers,); MDSs have the last one."""
-    lustre, lnet = machine.lustre, machine.lnet
+    if lnet is None:
+        return np.zeros(lustre.servers, np.int32)
     osses = np.arange(lustre.oss_count) // lnet.oss_per_group
     return np.concatenate([osses, np.full(lustre.data_mdts, lnet.groups)]).astype(np.int32)
 
 
-def _gateways(lnet: LnetModel, *, metadata: bool) -> Indices:
+def _gateways(lnet: LnetModel | None, *, metadata: bool) -> Indices:
     """Return the LNET routers of each group: int32 (groups, routers of a group).
 
     With ``metadata`` one more: those that serve the MDSs, or all of a machine that has none.
     """
+    if lnet is None:
+        return np.zeros((0, 0), np.int32)
     data = np.arange(lnet.data_routers, dtype=np.int32).reshape(lnet.groups, -1)
     if not metadata:
         return data
@@ -176,25 +194,28 @@ def control_latency(machine: Machine, software: float | None = None) -> float:
     ``software`` is the part of the software at both ends, that of the network unless given.
     """
     network, lnet = machine.network, machine.lnet
-    return (
+    latency = (
         (network.message_latency if software is None else software)
         + 2 * network.nic_latency
         + network.message_hops * network.hop_latency
-        + lnet.router_latency
-        + lnet.ib_latency
     )
+    return latency if lnet is None else latency + lnet.router_latency + lnet.ib_latency
 
 
 def _routes(site: Site) -> tuple[Indices, Indices]:
     """Draw the candidate routes between the job's Aries routers and all LNET routers, both ways.
 
-    They are the first of the network's path.
+    They are the first of the network's path. Where there are no LNET routers: between the job's
+    routers and the servers.
     """
     fabric, network, aries = site.fabric, site.part(Network), site.part(Aries)
+    machine = site.machine
+    count = machine.lustre.servers if machine.lnet is None else machine.lnet.routers
+    entries = fabric.service_router[:count]
     routers = np.unique(fabric.node_router[site.occupants.nodes])
-    shape = (len(routers), len(fabric.lnet_router), MINIMAL + VALIANT)
+    shape = (len(routers), count, MINIMAL + VALIANT)
     sources = np.repeat(routers, shape[1])
-    targets = np.tile(fabric.lnet_router, shape[0])
+    targets = np.tile(entries, shape[0])
     out = candidate_routes(fabric, sources, targets, site.seed, minimal=MINIMAL, valiant=VALIANT)
     home = out.reversed(fabric)
     path = aries.first_link + np.concatenate([out.links, home.links])
@@ -232,6 +253,22 @@ def enter_aries_outward(lnet: Lnet, message_id: int, node: int, now: float) -> N
     routes = lnet.outward[lnet.aries.router_index[node], gateway]
     first, last = lnet.aries.nic_out + node, lnet.lnet_in + gateway
     enter_aries(lnet.aries, message_id, routes, first, last, now)
+
+
+@inlined
+def enter_aries_to_server(lnet: Lnet, message_id: int, node: int, oss: int, now: float) -> None:
+    """Send a message from a client node to a server that is on the network itself."""
+    lnet.network.messages[message_id].gateway = -1
+    routes = lnet.outward[lnet.aries.router_index[node], oss]
+    enter_aries(lnet.aries, message_id, routes, lnet.aries.nic_out + node, lnet.oss_in + oss, now)
+
+
+@inlined
+def enter_aries_from_server(lnet: Lnet, message_id: int, node: int, oss: int, now: float) -> None:
+    """Send a message to a client node from a server that is on the network itself."""
+    lnet.network.messages[message_id].gateway = -1
+    routes = lnet.homeward[lnet.aries.router_index[node], oss]
+    enter_aries(lnet.aries, message_id, routes, lnet.oss_out + oss, lnet.aries.nic_in + node, now)
 
 
 @inlined

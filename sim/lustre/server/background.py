@@ -22,7 +22,7 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network, serve
 from xc40io.engine.randomness import stream, uniform
-from xc40io.engine.types import Floats, Indices, Table, make_table
+from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
 from xc40io.lustre.net.lnet import Lnet, idlest_link
 from xc40io.lustre.server.disks import Disks, move_seconds, transfer_seconds
 from xc40io.plane.programs import jitter_seed
@@ -87,13 +87,23 @@ class Others(Component):
                 cost += move_seconds(disks, ost, size) / self.flight
             load[disks.ost + ost] += cost / source.interval
             passed = np.array([lnet.oss_in if write else lnet.oss_out]) + oss
-            routers = lnet.gateways[lnet.group_of_oss[oss]]
-            near = (lnet.lnet_in if write else lnet.lnet_out) + routers
-            links = np.arange(lnet.ib_links)
-            far = (lnet.ib_out if write else lnet.ib_in) + routers[:, None] * lnet.ib_links + links
-            for met in (passed, near, far.ravel()):
+            for met in (passed, *self._at_routers(oss, write)):
                 np.add.at(load, met, size * stations.inverse_rate[met] / len(met) / source.interval)
         return load
+
+    def _at_routers(self, oss: int, write: int) -> tuple[Integers, ...]:
+        """Return the stations before an OSS over which its traffic is shared out: those of routers.
+
+        None where there are no routers.
+        """
+        lnet = self.lnet
+        if not lnet.routed:
+            return ()
+        routers = lnet.gateways[lnet.group_of_oss[oss]]
+        near = (lnet.lnet_in if write else lnet.lnet_out) + routers
+        links = np.arange(lnet.ib_links)
+        far = (lnet.ib_out if write else lnet.ib_in) + routers[:, None] * lnet.ib_links + links
+        return near, far.ravel()
 
     def begin(self) -> None:
         """Schedule the first RPC of every source."""
@@ -109,15 +119,14 @@ def on_background(others: Others, source_id: int, now: float) -> float:
     size = others.disks.rpc_size
     oss = others.server_of[source.ost]
     lnet = others.lnet
-    router = lnet.gateways[lnet.group_of_oss[oss], source.count % lnet.gateways.shape[1]]
-    if source.write:
-        _pass(others.network, lnet.lnet_in + router, size, now)
-        _pass(others.network, idlest_link(lnet, lnet.ib_out + router * lnet.ib_links), size, now)
-        _pass(others.network, lnet.oss_in + oss, size, now)
-    else:
-        _pass(others.network, lnet.oss_out + oss, size, now)
-        _pass(others.network, idlest_link(lnet, lnet.ib_in + router * lnet.ib_links), size, now)
-        _pass(others.network, lnet.lnet_out + router, size, now)
+    _pass(others.network, (lnet.oss_in if source.write else lnet.oss_out) + oss, size, now)
+    if lnet.routed:
+        router = lnet.gateways[lnet.group_of_oss[oss], source.count % lnet.gateways.shape[1]]
+        near, far = lnet.lnet_out, lnet.ib_in
+        if source.write:
+            near, far = lnet.lnet_in, lnet.ib_out
+        _pass(others.network, near + router, size, now)
+        _pass(others.network, idlest_link(lnet, far + router * lnet.ib_links), size, now)
     cost = transfer_seconds(others.disks, source.ost, source.write, size)
     if not source.write and source.count % others.flight == 0:
         cost += move_seconds(others.disks, source.ost, size)

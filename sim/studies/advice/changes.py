@@ -277,11 +277,13 @@ def _hardware(case: Case, result: Result) -> Iterator[Change]:
         wider = case.with_job("", scenario.model_copy(update={"striping": striping}))
         more = more._replace(case=wider.with_machine(osts, {}))
     yield more
+    if lnet is None:
+        return
     for each in range(2 * lnet.routers_per_group, lnet.routers_per_group, -1):
         changes = {"lnet.routers_per_group": each}
         with suppress(InputError):  # the machine has no room for so many on its service blades
-            more_routers = result.machine.with_changes(changes).lnet.data_routers
-            words = f"{more_routers} LNET routers for data in place of {lnet.data_routers}"
+            result.machine.with_changes(changes)
+            words = f"{each * lnet.groups} LNET routers for data in place of {lnet.data_routers}"
             yield _changed(case, words, changes)
             return
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from xc40io.config.errors import InputError, naming
-from xc40io.config.fault_forms import KINDS
+from xc40io.config.fault_forms import KINDS, OF_ROUTERS
 from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix
@@ -163,7 +163,7 @@ def plan_faults(
         raise InputError(f"--failed {wanted[0]}: right would be numbers as in 0,1,2,4")
     asked = [
         (text, number, _faults(text, number, mix))
-        for text in (faults or FAULTS)
+        for text in (faults or _usual(mix.machine))
         for number in (_ONE_PART if _names_part(text) else wanted)
     ]
     simulations = Simulations(
@@ -193,6 +193,11 @@ def plan_faults(
     )
 
 
+def _usual(machine: Machine) -> list[str]:
+    """Return what is tried unless told, of the parts that a machine has."""
+    return [text for text in FAULTS if machine.lnet is not None or not text.startswith(OF_ROUTERS)]
+
+
 def _names_part(text: str) -> bool:
     """Tell whether a sentence says which part fails: ``FGR group 2 down ...``."""
     found = _SENTENCE.fullmatch(" ".join(text.split()))
@@ -211,6 +216,11 @@ def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
     with naming(f"--fault {text!r}"):
         if _names_part(text):
             return (parse_fault(text),) * number
+        if mix.machine.lnet is None and part in OF_ROUTERS:
+            raise InputError(
+                f"{mix.machine.name} has no LNET routers; right would be a part that it has, "
+                "as in OST slow 5"
+            )
         count = _parts(part, mix)
         if number > count:
             raise InputError(f"--failed {number}: right would be {count} at most, all {part}s")
@@ -219,14 +229,10 @@ def _faults(text: str, number: int, mix: WorkloadMix) -> tuple[Fault, ...]:
 
 def _parts(part: str, mix: WorkloadMix) -> int:
     """Return how many parts of a kind there are, numbered from 0."""
-    machine: Machine = mix.machine
-    counts = {
-        "OST": machine.lustre.osts,
-        "OSS": machine.lustre.oss_count,
-        "LNET router": machine.lnet.data_routers,
-        "FGR group": machine.lnet.groups,
-        "MDS": machine.lustre.mds.mdts,
-    }
+    lustre, lnet = mix.machine.lustre, mix.machine.lnet
+    counts = {"OST": lustre.osts, "OSS": lustre.oss_count, "MDS": lustre.mds.mdts}
+    if lnet is not None:
+        counts |= {"LNET router": lnet.data_routers, "FGR group": lnet.groups}
     nodes = min(
         getattr(job.run, "nodes", 1)  # of jobs at the same time, a node that each of them has
         for job in mix.jobs

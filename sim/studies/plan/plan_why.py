@@ -270,6 +270,8 @@ def followed(plan: Plan) -> Iterator[str]:
         if said:
             yield f"{each.words} needs service nodes: {', '.join(said)}; they are part of its cost."
         shares = ("lnet.routers_per_group", "lnet.oss_per_group")
+        if not all(path in side for path in shares for side in (before, after)):
+            continue
         (routers, osss), (now, new) = ([side[path] for path in shares] for side in (before, after))
         if (routers, osss) != (now, new):
             fewer = now * osss < new * routers
