@@ -43,6 +43,7 @@ from typing import TYPE_CHECKING
 from xc40io.topology.detours import Detours, cut_off
 from xc40io.topology.dragonfly import DragonflyShape, dragonfly
 from xc40io.topology.fabric import Fabric, build_fabric
+from xc40io.topology.kinds import graph_of, kind_of, shape_of
 from xc40io.topology.links import LinkClass
 from xc40io.topology.placement import POLICIES, parse_node_list, place
 from xc40io.topology.routes import Routes, candidate_routes, hop_limits
@@ -67,10 +68,13 @@ __all__ = [
     "describe",
     "dragonfly",
     "draw",
+    "graph_of",
     "group_bandwidth",
     "hop_limits",
+    "kind_of",
     "parse_node_list",
     "place",
+    "shape_of",
     "torus",
 ]
 

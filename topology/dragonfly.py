@@ -29,15 +29,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
+from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.kinds import Candidates, Kind
 from xc40io.topology.links import LinkClass, one_class_each
+from xc40io.topology.summary import GB, Fact, group_bandwidth, groups_with_lnet, link_facts
+from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.figure import Figure, FigureBase
 
 IntArray = NDArray[np.int64]
 
@@ -266,3 +272,74 @@ def _dealt_routers(shape: DragonflyShape, group: IntArray, peer: IntArray) -> In
 def _bundles(first: IntArray, second: IntArray, links: int) -> tuple[IntArray, IntArray, IntArray]:
     """Flatten router pairs that all have the same number of links."""
     return first.ravel(), second.ravel(), np.full(first.size, links)
+
+
+def _candidates(
+    fabric: Fabric, source: IntArray, target: IntArray, seed: int, minimal: int, valiant: int
+) -> Candidates:
+    columns = dragonfly_candidates(fabric, source, target, seed, minimal, valiant)
+    return Candidates(columns, range(minimal + valiant))
+
+
+def _facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
+    """Say what a dragonfly consists of, and how much it carries how far."""
+    minimal, valiant = dragonfly_hop_limits(fabric)
+    return [
+        Fact("groups", fabric.groups, ""),
+        Fact("chassis in a group", int(fabric.router_chassis.max()) + 1, ""),
+        Fact("routers in a chassis", int(fabric.router_slot.max()) + 1, ""),
+        Fact("Aries routers (blades)", fabric.routers, ""),
+    ], [
+        *groups_with_lnet(fabric, "groups"),
+        *link_facts(fabric),
+        *_group_facts(fabric),
+        Fact("longest minimal route", minimal, "hops"),
+        Fact("longest non-minimal route", valiant, "hops"),
+    ]
+
+
+def _group_facts(fabric: Fabric) -> list[Fact]:
+    """How much passes between groups, each direction."""
+    between = group_bandwidth(fabric)
+    if fabric.groups == 1:
+        return []
+    apart = ~np.eye(fabric.groups, dtype=bool)
+    return [
+        Fact("one group to another, at least", float(between[apart].min()) / GB, "GB/s"),
+        Fact("one group to all others, at least", float(between.sum(axis=1).min()) / GB, "GB/s"),
+    ]
+
+
+def _subtitle(fabric: Fabric) -> str:
+    """Say in one line what the dragonfly consists of."""
+    slots, chassis = (int(place.max()) + 1 for place in (fabric.router_slot, fabric.router_chassis))
+    return f"{format_count(fabric.groups, 'group')} x {chassis} chassis x {slots} Aries routers"
+
+
+def _draw(figure: FigureBase, fabric: Fabric) -> None:
+    from xc40io.topology.dragonfly_drawing import draw_dragonfly
+
+    draw_dragonfly(figure, fabric)
+
+
+def _draw_load(
+    figure: Figure, fabric: Fabric, busy: FloatArray, nodes: NDArray[np.integer[Any]]
+) -> None:
+    from xc40io.topology.dragonfly_load import draw_dragonfly_load
+
+    draw_dragonfly_load(figure, fabric, busy, nodes)
+
+
+KIND = Kind(
+    shape=DragonflyShape,
+    lengths={"green": "backplane", "black": "electrical", "blue": "optical"},
+    graph=dragonfly,
+    candidates=_candidates,
+    hop_limits=dragonfly_hop_limits,
+    facts=_facts,
+    subtitle=_subtitle,
+    draw=_draw,
+    group="group",
+    draw_load=_draw_load,
+    groups="the groups of the dragonfly",
+)

@@ -52,12 +52,6 @@ def draw_dragonfly(figure: FigureBase, fabric: Fabric) -> None:
     add_legend(figure, fabric, 0.32, _ROUTERS, LINK_INK, _PLACES)
 
 
-def dragonfly_subtitle(fabric: Fabric) -> str:
-    """Say in one line what the dragonfly consists of."""
-    slots, chassis = (int(place.max()) + 1 for place in (fabric.router_slot, fabric.router_chassis))
-    return f"{format_count(fabric.groups, 'group')} x {chassis} chassis x {slots} Aries routers"
-
-
 def _draw_groups(axes: Axes, fabric: Fabric) -> None:
     """All groups around a circle, joined by their bundles of blue links."""
     places = circle(fabric)

@@ -1,9 +1,8 @@
 """A picture of a network.
 
-What it shows depends on the kind of network: see :mod:`xc40io.topology.dragonfly_drawing` and
-:mod:`xc40io.topology.torus_drawing`. Matplotlib is used without its global state, so that a program
-without a screen can draw. It takes long to import: ``xc40io.topology.draw`` does so when it is
-asked for.
+What it shows depends on the kind of network: see :mod:`xc40io.topology.kinds`. Matplotlib is used
+without its global state, so that a program without a screen can draw. It takes long to import:
+``xc40io.topology.draw`` does so when it is asked for.
 """
 
 from __future__ import annotations
@@ -15,23 +14,16 @@ import numpy as np
 from matplotlib.figure import Figure, FigureBase
 from numpy.typing import NDArray
 
-from xc40io.topology.dragonfly_drawing import dragonfly_subtitle, draw_dragonfly
-from xc40io.topology.dragonfly_load import draw_dragonfly_load
 from xc40io.topology.fabric import Fabric, FloatArray
 from xc40io.topology.inks import TEXT_INK
+from xc40io.topology.kinds import kind_of
 from xc40io.topology.text import format_count
-from xc40io.topology.torus_drawing import draw_torus, torus_subtitle
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
-_PAINTERS = {
-    "dragonfly": (draw_dragonfly, dragonfly_subtitle),
-    "torus": (draw_torus, torus_subtitle),
-}
-
 
 def draw(fabric: Fabric, path: str | Path, title: str) -> None:
-    """Draw a dragonfly or a torus into a file.
+    """Draw a network into a file.
 
     Parameters
     ----------
@@ -55,7 +47,7 @@ def draw(fabric: Fabric, path: str | Path, title: str) -> None:
 
 
 def draw_network(figure: FigureBase, fabric: Fabric, title: str) -> None:
-    """Fill a figure, or a part of one, with a dragonfly or a torus.
+    """Fill a figure, or a part of one, with a network.
 
     Parameters
     ----------
@@ -71,20 +63,18 @@ def draw_network(figure: FigureBase, fabric: Fabric, title: str) -> None:
     ValueError
         If the fabric is of another kind.
     """
-    if fabric.kind not in _PAINTERS:
-        raise ValueError(f"only a dragonfly or a torus can be drawn, not a {fabric.kind}")
-    paint, subtitle = _PAINTERS[fabric.kind]
+    kind = kind_of(fabric.kind)
     nodes = format_count(len(fabric.compute_router), "compute node")
     lnet = len(fabric.lnet_router)
     routers = f", {format_count(lnet, 'LNET router')} to the file system" if lnet else ""
-    _head(figure, title, f"{subtitle(fabric)}, {nodes}{routers}")
-    paint(figure, fabric)
+    _head(figure, title, f"{kind.subtitle(fabric)}, {nodes}{routers}")
+    kind.draw(figure, fabric)
 
 
 def load_figure(
     fabric: Fabric, busy: FloatArray, nodes: NDArray[np.integer[Any]], title: str, words: str
 ) -> Figure:
-    """Draw how busy the links of a dragonfly were.
+    """Draw how busy the links of a network were.
 
     Parameters
     ----------
@@ -100,15 +90,14 @@ def load_figure(
     Raises
     ------
     ValueError
-        If the fabric is of another kind: a picture of a torus does not show each of its links.
+        If the picture of its kind does not show each link, as that of a torus.
     """
-    if fabric.kind != "dragonfly":
-        raise ValueError(
-            f"only the links of a dragonfly can be drawn, not those of a {fabric.kind}"
-        )
+    draw_load = kind_of(fabric.kind).draw_load
+    if draw_load is None:
+        raise ValueError(f"there is no picture of the links of a {fabric.kind}")
     figure = _paper()
     _head(figure, title, words)
-    draw_dragonfly_load(figure, fabric, busy, nodes)
+    draw_load(figure, fabric, busy, nodes)
     return figure
 
 

@@ -173,7 +173,7 @@ def build_fabric(
     graph : networkx.Graph
         Routers 0 to n-1 and bundles of links, with the attributes that
         :func:`~xc40io.topology.dragonfly.dragonfly` and :func:`~xc40io.topology.torus.torus` give
-        them.
+        them. Where the graph carries ``hosts``, nodes hang on its first so many routers alone.
     compute_nodes, service_blades, service_nodes_per_blade, lnet_routers : int
         How many of each. LNET routers are service nodes.
     nodes_per_router : int
@@ -193,8 +193,9 @@ def build_fabric(
         the LNET routers.
     """
     per_blade = graph.graph["routers_per_blade"]
+    hosts: int = graph.graph.get("hosts", len(graph))
     _check_room(
-        routers=graph.number_of_nodes(),
+        routers=hosts,
         routers_per_blade=per_blade,
         compute_nodes=compute_nodes,
         service_blades=service_blades,
@@ -209,12 +210,12 @@ def build_fabric(
         for name in {*axes, "group", "chassis", "slot"}
     }
     blades = _service_blades(
-        part["group"][::per_blade], part["chassis"][::per_blade], service_blades, seed
+        part["group"][:hosts:per_blade], part["chassis"][:hosts:per_blade], service_blades, seed
     )
     # The n-th node of every blade, for n = 0, 1, ...; they alternate between its routers.
     turn = np.arange(service_nodes_per_blade, dtype=np.int32) % per_blade
     service_router = (per_blade * blades + turn[:, None]).ravel()
-    on_service_blade = np.isin(np.arange(len(graph)) // per_blade, blades)
+    on_service_blade = np.isin(np.arange(hosts) // per_blade, blades)
     compute_routers = np.flatnonzero(~on_service_blade).astype(np.int32)
 
     bundles = sorted(graph.edges(data=True), key=lambda bundle: bundle[:2])

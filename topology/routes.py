@@ -1,8 +1,9 @@
 """Candidate routes through a network, for many pairs of routers at once.
 
 Which ways a router weighs depends on the kind of network: see
-:mod:`xc40io.topology.dragonfly_routes` and :mod:`xc40io.topology.torus_routes`. Which of them to
-take depends on how long their queues are at that moment, so it is not decided here.
+:mod:`xc40io.topology.dragonfly_routes`, :mod:`xc40io.topology.torus_routes` and
+:mod:`xc40io.topology.fat_tree`. Which of them to take depends on how long their queues are at that
+moment, so it is not decided here.
 
 Every draw is a hash of the seed, the pair and the purpose of the draw. So the candidates of a
 pair are the same whatever else is asked for, and in whatever order.
@@ -15,9 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
 from xc40io.topology.fabric import NO_LINK, Fabric
-from xc40io.topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
+from xc40io.topology.kinds import kind_of
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
@@ -53,14 +53,15 @@ class Routes:
     def reversed(self, fabric: Fabric) -> Routes:
         """Turn all routes round: from target to source.
 
-        In a dragonfly the ways back lead over the same cables. In a torus they go around each ring
-        as the way out did, but in the order x, y, z again, so over other cables.
+        In most networks the ways back lead over the same cables. In a torus they go around each
+        ring as the way out did, but in the order x, y, z again, so over other cables.
         """
-        if fabric.kind == "torus":
+        turned = kind_of(fabric.kind).ways_back
+        if turned is not None:
             bounds = self.start * (len(self.links) + 1) + self.stop
             every, which = np.unique(bounds, return_inverse=True)
             out = np.divmod(every, len(self.links) + 1)
-            links, start, stop = torus_ways_back(fabric, self.links, *out)
+            links, start, stop = turned(fabric, self.links, *out)
             which = which.reshape(bounds.shape)
             return Routes(links=links, start=start[which], stop=stop[which])
         total = len(self.links)
@@ -79,13 +80,12 @@ def candidate_routes(
     minimal: int = 2,
     valiant: int = 2,
 ) -> Routes:
-    """Find candidate routes for pairs of routers of a dragonfly or a torus.
+    """Find candidate routes for pairs of routers.
 
     Parameters
     ----------
     fabric : Fabric
-        Made from a graph of :func:`~xc40io.topology.dragonfly.dragonfly` or
-        :func:`~xc40io.topology.torus.torus`.
+        Made from a graph of a kind that :mod:`xc40io.topology.kinds` knows.
     sources, targets : int[P]
         Routers.
     seed : int
@@ -94,7 +94,8 @@ def candidate_routes(
         Candidates of each kind. In a dragonfly the first two minimal candidates of a pair differ
         wherever two exist: they go through different gateways, or inside a group take the two
         orders of colours. In a torus they differ where two routers face each other in a ring; it
-        knows no non-minimal routes, so the candidates of that kind are the minimal ones again.
+        knows no non-minimal routes, so the candidates of that kind are the minimal ones again. In
+        a fat tree all are minimal, each over a spine of its own as far as there are so many.
 
     Returns
     -------
@@ -104,8 +105,8 @@ def candidate_routes(
     Raises
     ------
     ValueError
-        If the fabric is neither, the two arrays differ in shape, a router does not exist or no
-        candidate is asked for.
+        If the fabric is of another kind, the two arrays differ in shape, a router does not exist or
+        no candidate is asked for.
     """
     source, target = _routers(fabric, sources), _routers(fabric, targets)
     if source.shape != target.shape:
@@ -117,16 +118,8 @@ def candidate_routes(
             f"{minimal} minimal and {valiant} Valiant candidates: neither may be below zero, "
             "and at least one is needed"
         )
-    if fabric.kind == "dragonfly":
-        columns = dragonfly_candidates(fabric, source, target, seed, minimal, valiant)
-        which = [*range(minimal + valiant)]
-    elif fabric.kind == "torus":
-        columns = torus_candidates(fabric, source, target, seed, max(minimal, valiant))
-        which = [*range(minimal), *range(valiant)]
-    else:
-        raise ValueError(
-            f"candidate routes are known for a dragonfly and a torus, not a {fabric.kind}"
-        )
+    found = kind_of(fabric.kind).candidates(fabric, source, target, seed, minimal, valiant)
+    columns, which = found
     hops = np.stack([(column != NO_LINK).sum(axis=1) for column in columns], axis=1)
     every = np.concatenate(columns, axis=1)
     stop = np.cumsum(hops).reshape(hops.shape)
@@ -137,10 +130,7 @@ def candidate_routes(
 
 def hop_limits(fabric: Fabric) -> tuple[int, int]:
     """Return the most links that a minimal and a non-minimal route of a network can have."""
-    if fabric.kind == "torus":
-        limit = torus_hop_limit(fabric)
-        return limit, limit
-    return dragonfly_hop_limits(fabric)
+    return kind_of(fabric.kind).hop_limits(fabric)
 
 
 def _routers(fabric: Fabric, routers: ArrayLike) -> LongArray:

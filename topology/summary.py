@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xc40io.topology.fabric import Fabric
-from xc40io.topology.routes import hop_limits
+from xc40io.topology.kinds import kind_of
 
 GB = 1e9
 
@@ -22,7 +22,7 @@ class Fact(NamedTuple):
 
 
 def describe(fabric: Fabric) -> list[Fact]:
-    """List the facts of a dragonfly or a torus from the whole to the parts, for printing.
+    """List the facts of a network from the whole to the parts, for printing.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def describe(fabric: Fabric) -> list[Fact]:
     list of Fact
         Rates are payload in units of 10^9 bytes per second (GB/s) and per direction.
     """
-    before, after = _torus_facts(fabric) if fabric.kind == "torus" else _dragonfly_facts(fabric)
+    before, after = kind_of(fabric.kind).facts(fabric)
     return [
         *before,
         Fact("compute blades", _blades(fabric, fabric.compute_router), ""),
@@ -61,42 +61,6 @@ def group_bandwidth(fabric: Fabric) -> NDArray[np.float64]:
     return between
 
 
-def _dragonfly_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
-    """Say what a dragonfly consists of, and how much it carries how far."""
-    minimal, valiant = hop_limits(fabric)
-    return [
-        Fact("groups", fabric.groups, ""),
-        Fact("chassis in a group", int(fabric.router_chassis.max()) + 1, ""),
-        Fact("routers in a chassis", int(fabric.router_slot.max()) + 1, ""),
-        Fact("Aries routers (blades)", fabric.routers, ""),
-    ], [
-        *_groups_with_lnet(fabric, "groups"),
-        *_link_facts(fabric),
-        *_group_facts(fabric),
-        Fact("longest minimal route", minimal, "hops"),
-        Fact("longest non-minimal route", valiant, "hops"),
-    ]
-
-
-def _torus_facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
-    """Say what a torus consists of, and how much it carries how far."""
-    extents = (fabric.router_coordinates.max(axis=0) + 1).tolist()
-    rings = zip(fabric.axes, extents, strict=True)
-    return [
-        *(Fact(f"routers around a ring of {axis}", extent, "") for axis, extent in rings),
-        Fact("cabinets", fabric.groups, ""),
-        Fact("chassis in a cabinet", int(fabric.router_chassis.max()) + 1, ""),
-        Fact("blades in a chassis", int(fabric.router_slot.max()) + 1, ""),
-        Fact("Gemini routers", fabric.routers, ""),
-        Fact("routers on a blade", fabric.routers_per_blade, ""),
-    ], [
-        *_groups_with_lnet(fabric, "cabinets"),
-        *_link_facts(fabric),
-        *_ring_facts(fabric),
-        Fact("longest route", hop_limits(fabric)[0], "hops"),
-    ]
-
-
 def _blades(fabric: Fabric, routers: NDArray[np.int32]) -> int:
     return len(np.unique(routers // fabric.routers_per_blade))
 
@@ -107,13 +71,14 @@ def _lnet_facts(fabric: Fabric) -> list[Fact]:
     return [Fact("of them LNET routers", routers, "")] if routers else []
 
 
-def _groups_with_lnet(fabric: Fabric, groups: str) -> list[Fact]:
+def groups_with_lnet(fabric: Fabric, groups: str) -> list[Fact]:
     """Count the groups, or what stands for them, with LNET routers, if there are routers."""
     found = len(np.unique(fabric.router_group[fabric.lnet_router]))
     return [Fact(f"{groups} with an LNET router", found, "")] if found else []
 
 
-def _link_facts(fabric: Fabric) -> list[Fact]:
+def link_facts(fabric: Fabric) -> list[Fact]:
+    """Count the links of each class that there are, and say how much they carry."""
     return [fact for colour in fabric.colours for fact in _colour_facts(fabric, colour)]
 
 
@@ -129,38 +94,3 @@ def _colour_facts(fabric: Fabric, colour: str) -> list[Fact]:
         Fact(f"{colour} link, each direction", fabric.link_classes[colour].rate / GB, "GB/s"),
         Fact(f"{colour} router pair, at most", float(fabric.link_rate[links].max()) / GB, "GB/s"),
     ]
-
-
-def _group_facts(fabric: Fabric) -> list[Fact]:
-    """How much passes between groups, each direction."""
-    between = group_bandwidth(fabric)
-    if fabric.groups == 1:
-        return []
-    apart = ~np.eye(fabric.groups, dtype=bool)
-    return [
-        Fact("one group to another, at least", float(between[apart].min()) / GB, "GB/s"),
-        Fact("one group to all others, at least", float(between.sum(axis=1).min()) / GB, "GB/s"),
-    ]
-
-
-def _ring_facts(fabric: Fabric) -> list[Fact]:
-    """How much passes between neighbours in a torus and through its middle, each direction."""
-    source, target = (
-        fabric.router_coordinates[end] for end in (fabric.link_source, fabric.link_target)
-    )
-    facts = []
-    for number, axis in enumerate(fabric.axes):
-        along = source[:, number] != target[:, number]
-        if along.any():
-            rate, half = fabric.link_rate[along], (source[:, number].max() + 1) // 2
-            cut = (source[:, number] < half) & (target[:, number] >= half)
-            facts += [
-                Fact(f"neighbours in {axis}, at least", float(rate.min()) / GB, "GB/s"),
-                Fact(f"neighbours in {axis}, at most", float(rate.max()) / GB, "GB/s"),
-                Fact(
-                    f"from one half of {axis} to the other",
-                    float(fabric.link_rate[cut].sum()) / GB,
-                    "GB/s",
-                ),
-            ]
-    return facts

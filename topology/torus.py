@@ -34,10 +34,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xc40io.topology.fabric import Fabric
+from xc40io.topology.kinds import Candidates, Kind
 from xc40io.topology.links import LinkClass, one_class_each
+from xc40io.topology.summary import GB, Fact, groups_with_lnet, link_facts
+from xc40io.topology.text import format_count
+from xc40io.topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
 
 if TYPE_CHECKING:
     import networkx as nx
+    from matplotlib.figure import FigureBase
 
 IntArray = NDArray[np.int64]
 
@@ -259,3 +265,85 @@ def _location(
     back = folded(row, shape.rows) % 2 == 1
     chassis = np.where(back, shape.z // shape.slots - 1 - run, run)
     return x * shape.rows + row, chassis, slot
+
+
+def _candidates(
+    fabric: Fabric, source: IntArray, target: IntArray, seed: int, minimal: int, valiant: int
+) -> Candidates:
+    columns = torus_candidates(fabric, source, target, seed, max(minimal, valiant))
+    return Candidates(columns, [*range(minimal), *range(valiant)])
+
+
+def _hop_limits(fabric: Fabric) -> tuple[int, int]:
+    limit = torus_hop_limit(fabric)
+    return limit, limit
+
+
+def _facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
+    """Say what a torus consists of, and how much it carries how far."""
+    extents = (fabric.router_coordinates.max(axis=0) + 1).tolist()
+    rings = zip(fabric.axes, extents, strict=True)
+    return [
+        *(Fact(f"routers around a ring of {axis}", extent, "") for axis, extent in rings),
+        Fact("cabinets", fabric.groups, ""),
+        Fact("chassis in a cabinet", int(fabric.router_chassis.max()) + 1, ""),
+        Fact("blades in a chassis", int(fabric.router_slot.max()) + 1, ""),
+        Fact("Gemini routers", fabric.routers, ""),
+        Fact("routers on a blade", fabric.routers_per_blade, ""),
+    ], [
+        *groups_with_lnet(fabric, "cabinets"),
+        *link_facts(fabric),
+        *_ring_facts(fabric),
+        Fact("longest route", torus_hop_limit(fabric), "hops"),
+    ]
+
+
+def _ring_facts(fabric: Fabric) -> list[Fact]:
+    """How much passes between neighbours in a torus and through its middle, each direction."""
+    source, target = (
+        fabric.router_coordinates[end] for end in (fabric.link_source, fabric.link_target)
+    )
+    facts = []
+    for number, axis in enumerate(fabric.axes):
+        along = source[:, number] != target[:, number]
+        if along.any():
+            rate, half = fabric.link_rate[along], (source[:, number].max() + 1) // 2
+            cut = (source[:, number] < half) & (target[:, number] >= half)
+            facts += [
+                Fact(f"neighbours in {axis}, at least", float(rate.min()) / GB, "GB/s"),
+                Fact(f"neighbours in {axis}, at most", float(rate.max()) / GB, "GB/s"),
+                Fact(
+                    f"from one half of {axis} to the other",
+                    float(fabric.link_rate[cut].sum()) / GB,
+                    "GB/s",
+                ),
+            ]
+    return facts
+
+
+def _subtitle(fabric: Fabric) -> str:
+    """Say in one line what the torus consists of."""
+    extents = " x ".join(
+        str(extent) for extent in (fabric.router_coordinates.max(axis=0) + 1).tolist()
+    )
+    return f"{extents} Gemini routers in {format_count(fabric.groups, 'cabinet')}"
+
+
+def _draw(figure: FigureBase, fabric: Fabric) -> None:
+    from xc40io.topology.torus_drawing import draw_torus
+
+    draw_torus(figure, fabric)
+
+
+KIND = Kind(
+    shape=TorusShape,
+    lengths={"mezzanine": "backplane", "backplane": "backplane", "cable": "electrical"},
+    graph=torus,
+    candidates=_candidates,
+    hop_limits=_hop_limits,
+    facts=_facts,
+    subtitle=_subtitle,
+    draw=_draw,
+    group="cabinet",
+    ways_back=torus_ways_back,
+)

@@ -53,12 +53,6 @@ def draw_torus(figure: FigureBase, fabric: Fabric) -> None:
     add_legend(figure, fabric, 0.33, _ROUTERS, LINK_INK, _PLACES)
 
 
-def torus_subtitle(fabric: Fabric) -> str:
-    """Say in one line what the torus consists of."""
-    extents = " x ".join(str(extent) for extent in _extents(fabric))
-    return f"{extents} Gemini routers in {format_count(fabric.groups, 'cabinet')}"
-
-
 def _extents(fabric: Fabric) -> IntArray:
     extents: IntArray = fabric.router_coordinates.max(axis=0).astype(np.int64) + 1
     return extents

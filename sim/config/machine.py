@@ -28,10 +28,10 @@ from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
 from xc40io.config.model import Model, explain
 from xc40io.config.parts.compute_nodes import Nodes
-from xc40io.config.parts.interconnect import Network
 from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
 from xc40io.config.parts.mpi import Mpi
+from xc40io.config.parts.networks import Network
 from xc40io.config.parts.provenance import OWN, Provenance, completed, merged, separate
 from xc40io.config.parts.recovery import Recovery, default_recovery, recovery_of
 from xc40io.config.parts.releases import RELEASE, release_of, with_release
@@ -143,7 +143,7 @@ class Machine(Model):
                 f"network: {network.routers:,} routers of {network.nodes_per_router:,} nodes each; "
                 f"right would be {_MOST_PLACES:,} nodes at most"
             )
-        per_blade = network.routers_per_blade
+        per_blade = network.per_blade
         if nodes.service_nodes_per_blade > per_blade * network.nodes_per_router:
             routers = f"{per_blade} x " if per_blade > 1 else ""
             raise ValueError(

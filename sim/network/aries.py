@@ -59,7 +59,7 @@ class Aries(Component):
             router_index=row.astype(np.int32),
             peers=np.zeros((0, MINIMAL + VALIANT, 2), np.int32),
             minimal=MINIMAL,
-            valiant_bias=site.machine.network.routing_bias,
+            valiant_bias=site.machine.network.bias,
         )
 
 

@@ -47,7 +47,7 @@ def machine_sections(machine: Machine, fabric: Fabric) -> dict[str, list[Row]]:
     """
     network = machine.network
     return {
-        f"Network: Cray {network.interconnect} {network.kind}": [
+        f"Network: {network.title}": [
             (fact.label, f"{fact.value:,.6g} {fact.unit}".rstrip()) for fact in describe(fabric)
         ],
         "Compute nodes": _node_rows(machine.nodes, network.nic_rate),

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,19 +24,8 @@ from xc40io import topology
 from xc40io.archive.user_cache import forget_old, is_there, user_cache, written
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
-from xc40io.config.parts.interconnect import Dragonfly, Torus
-from xc40io.topology import (
-    DragonflyShape,
-    Fabric,
-    LinkClass,
-    TorusShape,
-    build_fabric,
-    dragonfly,
-    torus,
-)
-
-if TYPE_CHECKING:
-    import networkx as nx
+from xc40io.config.parts.interconnect import NetworkBase
+from xc40io.topology import Fabric, LinkClass, build_fabric, graph_of, shape_of
 
 _UNREADABLE = (
     *(OSError, EOFError, MemoryError, ValueError, TypeError, LookupError, SyntaxError),
@@ -58,74 +47,27 @@ def fabric_of(machine: Machine) -> Fabric:
         "seed": nodes.placement_seed,
     }
 
+    check_network(machine)
     try:
         return _built(network, tuple(plugged.items()))
-    except InputError:
-        raise
     except ValueError as error:
         raise InputError(f"network of {machine.name}: {error}") from error
 
 
 @lru_cache(maxsize=4)  # machines of a study differ, their networks seldom
-def _built(network: Dragonfly | Torus, plugged: tuple[tuple[str, int], ...]) -> Fabric:
+def _built(network: NetworkBase, plugged: tuple[tuple[str, int], ...]) -> Fabric:
     def build() -> Fabric:
-        graph = _torus(network) if isinstance(network, Torus) else _dragonfly(network)
-        return build_fabric(graph, **dict(plugged))
+        return build_fabric(graph_of(network.kind, network.model_dump()), **dict(plugged))
 
     return kept_fabric({"network": network.model_dump(mode="json")} | dict(plugged), build)
 
 
 def check_network(machine: Machine) -> None:
     """Raise InputError if the links of a machine's network cannot be shared out over its ports."""
-    if isinstance(machine.network, Dragonfly):
-        _dragonfly_shape(machine.network)
-
-
-def _dragonfly_shape(network: Dragonfly) -> DragonflyShape:
     try:
-        return DragonflyShape(
-            groups=network.groups,
-            chassis=network.chassis,
-            slots=network.slots,
-            nodes_per_router=network.nodes_per_router,
-            green_links=network.green_links,
-            black_links=network.black_links,
-            group_links=network.group_links,
-        )
+        shape_of(machine.network.kind, machine.network.model_dump())
     except ValueError as error:
         raise InputError(f"network: {error}") from error
-
-
-def _dragonfly(network: Dragonfly) -> nx.Graph[int]:
-    shape = _dragonfly_shape(network)
-    payload, latency = network.payload_fraction, network.hop_latency
-    links = {
-        "green": LinkClass(network.green_rate * payload, latency, "backplane"),
-        "black": LinkClass(network.black_rate * payload, latency, "electrical"),
-        "blue": LinkClass(network.blue_rate * payload, latency, "optical"),
-    }
-    return dragonfly(shape, links)
-
-
-def _torus(network: Torus) -> nx.Graph[int]:
-    shape = TorusShape(
-        x=network.x,
-        y=network.y,
-        z=network.z,
-        slots=network.slots,
-        routers_per_blade=network.routers_per_blade,
-        nodes_per_router=network.nodes_per_router,
-        x_links=network.x_links,
-        y_links=network.y_links,
-        z_links=network.z_links,
-    )
-    payload, latency = network.payload_fraction, network.hop_latency
-    links = {
-        "mezzanine": LinkClass(network.mezzanine_rate * payload, latency, "backplane"),
-        "backplane": LinkClass(network.backplane_rate * payload, latency, "backplane"),
-        "cable": LinkClass(network.cable_rate * payload, latency, "electrical"),
-    }
-    return torus(shape, links)
 
 
 def kept_fabric(description: dict[str, Any], build: Callable[[], Fabric]) -> Fabric:

@@ -11,9 +11,9 @@ import yaml
 from xc40io.config.files import shipped
 from xc40io.config.machine import Machine, load_machine, read_machine
 from xc40io.config.parts.compute_nodes import Nodes
-from xc40io.config.parts.interconnect import Dragonfly, Torus
 from xc40io.config.parts.lustre import Lnet, Lustre, Mds
 from xc40io.config.parts.mpi import Mpi
+from xc40io.config.parts.networks import NETWORKS
 from xc40io.config.parts.recovery import Recovery
 from xc40io.config.parts.storage import Service, Ssd
 
@@ -55,7 +55,7 @@ def test_every_value_is_explained(machine: Machine) -> None:
 
 
 def test_no_value_is_explained_that_there_is_not() -> None:
-    models = (Dragonfly, Torus, Nodes, Mpi, Lnet, Lustre, Mds, Recovery, Ssd, Service)
+    models = (*NETWORKS.values(), Nodes, Mpi, Lnet, Lustre, Mds, Recovery, Ssd, Service)
     there = {name for model in models for name in model.model_fields}
     there |= {"read_ahead_kb"}  # a setting of the kernel
     named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", "".join(sections().values())))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xc40io.config.machine import Machine, load_machine
-from xc40io.config.parts.interconnect import Dragonfly
+from xc40io.config.parts.networks.dragonfly import Dragonfly
 from xc40io.engine.page import PAGE
 
 

@@ -7,7 +7,7 @@ from refusals import refusal_of_value
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine, load_machine
-from xc40io.config.parts.interconnect import Torus
+from xc40io.config.parts.networks.torus import Torus
 from xc40io.run.fabric import fabric_of
 
 

@@ -10,7 +10,7 @@ from math import ceil, prod
 from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError, shown
-from xc40io.config.parts.interconnect import DIMENSIONS
+from xc40io.config.parts.networks import NETWORKS
 from xc40io.config.parts.provenance import Provenance
 from xc40io.config.parts.recovery import recovery_of
 from xc40io.config.text.yaml_text import parse_value
@@ -207,8 +207,10 @@ def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
 
 def _blades_counted(values: Mapping[str, Any]) -> bool:
     """Tell whether blades and their nodes are counts, as nobody has checked who changed them."""
-    dimensions = DIMENSIONS.get(values["network.kind"], ())
-    paths = [f"network.{name}" for name in (*dimensions, "nodes_per_router")]
+    network = NETWORKS.get(values["network.kind"])
+    if network is None:
+        return False
+    paths = [f"network.{name}" for name in (*network.dimensions, "nodes_per_router")]
     counts = [values.get(path) for path in (*paths, _BLADES, _PER_BLADE, "nodes.count")]
     counts += [_routers_per_blade(values), *_beside(values).values()]
     return all(type(count) is int and count > 0 for count in counts)
@@ -284,8 +286,8 @@ def _room(values: Mapping[str, Any], changed: Collection[str]) -> int:
 
 def _blade_places(values: Mapping[str, Any]) -> int:
     """Return the blades of the whole network."""
-    network = values["network.kind"]
-    routers: int = prod(values[f"network.{name}"] for name in DIMENSIONS[network])
+    dimensions = NETWORKS[values["network.kind"]].dimensions
+    routers: int = prod(values[f"network.{name}"] for name in dimensions)
     return routers // _routers_per_blade(values)
 
 

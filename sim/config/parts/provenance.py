@@ -98,7 +98,8 @@ def completed(
 ) -> dict[str, Any]:
     """Return a machine file's mapping with all that it leaves to the file that it is like.
 
-    A section that is ``null`` is left out: what the other machine has there, this one has not.
+    A section that is ``null`` is left out: what the other machine has there, this one has not. So
+    is what the other one says of a network of another ``kind``.
     ``place`` is what messages call it, ``folder`` where the paths of files start that it names.
 
     Raises
@@ -161,8 +162,18 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     whole = dict(below)
     for name, part in above.items():
         before = whole.get(name)
-        whole[name] = merged(before, part) if _is_section(before) and _is_section(part) else part
+        if _is_section(before) and _is_section(part) and not _of_another_kind(before, part):
+            whole[name] = merged(before, part)
+        else:
+            whole[name] = part
     return whole
+
+
+def _of_another_kind(below: Mapping[str, Any], above: Mapping[str, Any]) -> bool:
+    """Tell whether two sections say that they are of two kinds."""
+    kinds = [side.get("kind", {}) for side in (below, above)]
+    named = [kind.get("value") for kind in kinds if isinstance(kind, dict) and "value" in kind]
+    return len(named) == len(kinds) and named[0] != named[1]
 
 
 def _is_section(part: object) -> TypeGuard[dict[str, Any]]:

@@ -140,12 +140,14 @@ def _told(stage: Stage, recording: Recording) -> str:
     def several(kind: PlaceKind, word: str) -> str:
         return format_count(sum(place.kind == kind for place in stage.places), word)
 
+    routers = several(PlaceKind.ROUTER, "LNET router")
+    through = "" if routers.startswith("0 ") else f", through {routers}"
     requests = len(to_mds(recording.requests)) + len(to_oss(recording.requests))
     size = int(recording.rpcs["bytes"].sum())
     return (
         f"{format_count(len(recording.rpcs), 'BRW RPC')} of {format_bytes(size, 3)} in all between "
-        f"{several(PlaceKind.NODE, 'compute node')} and {several(PlaceKind.OST, 'OST')}, through "
-        f"{several(PlaceKind.ROUTER, 'LNET router')}; beside them "
+        f"{several(PlaceKind.NODE, 'compute node')} and {several(PlaceKind.OST, 'OST')}{through}; "
+        "beside them "
         f"{format_count(requests, 'small request')} to servers, and the messages of "
         f"{format_count(len(recording.locks), 'extent lock')}."
     )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine
 from xc40io.config.parts.lustre import Lustre
 from xc40io.findings.servers import to_mds
 from xc40io.lustre.requests import GLIMPSE, OST_SYNC, PUNCH
@@ -20,14 +21,13 @@ from xc40io.results.exports.targets import mds_numbers
 from xc40io.run.fabric import fabric_of
 from xc40io.run.recording import Recording
 from xc40io.run.result import Result
+from xc40io.topology import Fabric, kind_of
 
 MOST_IN_A_COLUMN = 64
 """Places of one kind that are still told apart on a screen."""
 
 ABOUT_OBJECTS = {GLIMPSE: "glimpse", OST_SYNC: "sync", PUNCH: "punch"}
 """The small requests that OSSs serve, in words."""
-
-_GROUP_WORDS = {"dragonfly": "group", "torus": "cabinet"}
 
 
 class PlaceKind(StrEnum):
@@ -47,8 +47,8 @@ class Place(NamedTuple):
     kind: PlaceKind  # what it is
     number: int  # in the machine
     within: int = -1
-    """The place that it belongs to, by its position on the stage: the group of a node or of an LNET
-    router, the OSS of an OST; -1 for others."""
+    """The place that it belongs to, by its position on the stage: the group of a node, of an LNET
+    router or of an OSS on the network itself, the OSS of an OST; -1 for others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,15 +86,19 @@ def stage_of(result: Result, recording: Recording, option: str) -> Stage:
     mdses = {mds_of[station] for station in to_mds(recording.requests)["station"].tolist()}
     node_groups = fabric.router_group[fabric.node_router[recording.nodes]].tolist()
     router_groups = [int(fabric.router_group[fabric.lnet_router[router]]) for router in routers]
-    groups = sorted({*node_groups, *router_groups})
     servers = sorted({ost // each for ost in osts})
+    server_groups = _server_groups(result.machine, fabric, servers)
+    groups = sorted({*node_groups, *router_groups, *server_groups})
     numbers = recording.nodes.tolist()
     nodes = sorted(zip(node_groups, numbers, strict=True))
     behind = sorted(zip(router_groups, routers, strict=True), key=lambda pair: pair[1])
     first_server = len(groups)
     places = (
         *(Place(PlaceKind.GROUP, group) for group in groups),
-        *(Place(PlaceKind.OSS, server) for server in servers),
+        *(
+            Place(PlaceKind.OSS, server, groups.index(server_groups[n]) if server_groups else -1)
+            for n, server in enumerate(servers)
+        ),
         *(Place(PlaceKind.NODE, node, groups.index(group)) for group, node in nodes),
         *(Place(PlaceKind.ROUTER, router, groups.index(group)) for group, router in behind),
         *(Place(PlaceKind.OST, ost, first_server + servers.index(ost // each)) for ost in osts),
@@ -102,7 +106,7 @@ def stage_of(result: Result, recording: Recording, option: str) -> Stage:
     )
     _check_room(places, option)
     at = {place.number: n for n, place in enumerate(places) if place.kind == PlaceKind.NODE}
-    word = _GROUP_WORDS.get(fabric.kind, "group")
+    word = kind_of(fabric.kind).group
     return Stage(places, word, tuple(at[number] for number in numbers))
 
 
@@ -116,6 +120,14 @@ def _routers(recording: Recording) -> list[int]:
     """Return the LNET routers that bulk has passed, ascending."""
     gateways = recording.rpcs["gateway"]
     found: list[int] = np.unique(gateways[gateways >= 0]).tolist()
+    return found
+
+
+def _server_groups(machine: Machine, fabric: Fabric, servers: Sequence[int]) -> list[int]:
+    """Return the group of each server on the network itself; none if they are behind routers."""
+    if machine.lnet is not None:
+        return []
+    found: list[int] = fabric.router_group[fabric.service_router[list(servers)]].tolist()
     return found
 
 

@@ -24,7 +24,7 @@ from xc40io.telling.sheet import (
     sheet,
     stacked,
 )
-from xc40io.topology import Fabric
+from xc40io.topology import Fabric, kind_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,14 +46,14 @@ def link_loads(scene: Scene, fabric: Fabric) -> Floats | None:
 
 
 def draw_links(scene: Scene, nodes: Indices) -> Figure | None:
-    """Draw the dragonfly with its links coloured; None if it is none, or nothing passed over it.
+    """Draw the network with its links coloured; None if its kind has no picture, or nothing passed.
 
     ``nodes``: the nodes of the jobs.
     """
     from xc40io.topology.drawing import load_figure
 
     fabric = fabric_of(scene.result.machine)
-    if fabric.kind != "dragonfly":
+    if kind_of(fabric.kind).draw_load is None:
         return None
     busy = link_loads(scene, fabric)
     if busy is None:
@@ -83,17 +83,18 @@ class GroupTraffic:
 
     clock: Clock  # the columns
     panels: tuple[Traffic, ...]  # the compute nodes, if the run was recorded, then the LNET routers
+    groups: str  # what they are
 
 
 def traffic_of(scene: Scene) -> GroupTraffic | None:
-    """Return what moved between the groups of a dragonfly and the file system.
+    """Return what moved between the groups of the network and the file system.
 
-    None if it is no dragonfly, or nothing passed its LNET routers. The bytes of an LNET router are
-    counted when its Aries interface begins with them; the bytes of compute nodes, which only a
-    recording tells, are spread over the time in which an RPC's data is on its way.
+    None if its kind has none worth a picture, or nothing passed its LNET routers. The bytes of an
+    LNET router are counted when its Aries interface begins with them; the bytes of compute nodes,
+    which only a recording tells, are spread over the time in which an RPC's data is on its way.
     """
     fabric = fabric_of(scene.result.machine)
-    if fabric.kind != "dragonfly":
+    if not kind_of(fabric.kind).groups:
         return None
     at_routers = _at_routers(scene, fabric)
     if at_routers is None:
@@ -102,7 +103,8 @@ def traffic_of(scene: Scene) -> GroupTraffic | None:
     panels = [_traffic(_ROUTERS, rates)]
     if scene.result.recording is not None:
         panels.insert(0, _traffic(_NODES, _at_nodes(scene, fabric, clock)))
-    return GroupTraffic(clock, tuple(panel for panel in panels if len(panel.groups)))
+    told = tuple(panel for panel in panels if len(panel.groups))
+    return GroupTraffic(clock, told, kind_of(fabric.kind).groups)
 
 
 def _traffic(name: str, rates: Floats) -> Traffic:
@@ -171,7 +173,7 @@ def draw_groups(scene: Scene, traffic: GroupTraffic) -> Figure:
     """Draw a row for each group, a column for each span of time, the darker the more bytes/s."""
     clock, panels = traffic.clock, traffic.panels
     heading = Heading(
-        "What the groups of the dragonfly moved to and from the file system over time",
+        f"What {traffic.groups} moved to and from the file system over time",
         scene.setup,
         f"Mean over each {clock.column_words}, both ways together; white is nothing. Each panel "
         "has a scale of its own. Groups that moved nothing have no row. "

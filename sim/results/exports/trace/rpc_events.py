@@ -93,6 +93,7 @@ class _Shown:
         self._client = client_host(int(recording.nodes[rpc["node"]]))
         self._group = NODES + int(recording.nodes[rpc["node"]])
         self._ost = int(rpc["ost"])
+        self._routed = view.result.machine.lnet is not None
         self._target = ost_name(view.result.machine, self._ost)
         way = "write" if rpc["write"] else "read"
         self._name = f"{way} {format_bytes(int(rpc['bytes']))}"
@@ -111,11 +112,14 @@ class _Shown:
             self._group, self._client, RPC_LANES + row.client, f"RPC in flight {row.client + 1}"
         )
         self._slice(client, "rpc", at.start, at.ended)
-        router = int(self._rpc["gateway"])
-        on_way = self._lane(
-            ROUTERS + router, f"LNET router {router}", 1 + row.router, f"bulk {row.router + 1}"
-        )
-        self._slice(on_way, "bulk", *way)
+        stops: list[tuple[int, Lane]] = []
+        if self._routed:
+            router = int(self._rpc["gateway"])
+            on_way = self._lane(
+                ROUTERS + router, f"LNET router {router}", 1 + row.router, f"bulk {row.router + 1}"
+            )
+            self._slice(on_way, "bulk", *way)
+            stops.append((way[0], on_way))
         if at.begun > at.arrived:
             queue = self._lane(
                 OSTS + self._ost, self._target, _QUEUE + row.queue, f"waiting {row.queue + 1}"
@@ -123,7 +127,7 @@ class _Shown:
             self._slice(queue, "queue", at.arrived, at.begun)
         array = self._lane(OSTS + self._ost, self._target, _ARRAY, "disk array")
         self._slice(array, "disk", at.begun, at.served)
-        stops = [(way[0], on_way), (at.begun, array)]
+        stops.append((at.begun, array))
         _add_arrow(self._board, number, client, at.start, at.ended, stops)
 
     def _lane(self, group: int, group_name: str, number: int, name: str) -> Lane:

@@ -1,0 +1,68 @@
+"""The network of the Cray XE and XK series in a machine file."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import model_validator
+
+from xc40io.config.kept import kept
+from xc40io.config.parts.interconnect import NetworkBase
+from xc40io.config.units import Few, Rate
+
+
+@kept
+class Torus(NetworkBase):
+    """The network of the Cray XE and XK series: a 3-D torus of Gemini routers.
+
+    Attributes
+    ----------
+    kind
+        ``torus``.
+    x, y, z
+        Routers around a ring of each dimension.
+    slots
+        Blades of a chassis, which follow each other in z.
+    routers_per_blade
+        Routers of a blade, neighbours in y.
+    x_links, y_links, z_links
+        Links between two neighbours in each dimension.
+    mezzanine_rate, backplane_rate, cable_rate
+        Raw bytes/s of one link in one direction: on a blade, within a chassis, elsewhere.
+    """
+
+    interconnect: ClassVar[str] = "Gemini"
+    title: ClassVar[str] = "Cray Gemini torus"
+    dimensions: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+
+    kind: Literal["torus"]
+    x: Few
+    y: Few
+    z: Few
+    slots: Few
+    routers_per_blade: Few
+    x_links: Few
+    y_links: Few
+    z_links: Few
+    mezzanine_rate: Rate
+    backplane_rate: Rate
+    cable_rate: Rate
+
+    @model_validator(mode="after")
+    def _blades_and_chassis_fill_the_rings(self) -> Torus:
+        if self.y % self.routers_per_blade:
+            raise ValueError(
+                f"y = {self.y} is not a multiple of routers_per_blade = {self.routers_per_blade}; "
+                "the routers of a blade are neighbours in y"
+            )
+        if self.z % self.slots:
+            raise ValueError(
+                f"z = {self.z} is not a multiple of slots = {self.slots}; the blades of a chassis "
+                "follow each other in z"
+            )
+        return self
+
+    @property
+    def per_blade(self) -> int:
+        """Routers of a blade."""
+        return self.routers_per_blade
