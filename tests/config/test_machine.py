@@ -183,7 +183,7 @@ def test_firmness_is_one_of_the_words(document: dict[str, Any]) -> None:
         (
             "network.kind",
             "mesh",
-            "my.yaml: network.kind = 'mesh': should be 'dragonfly' or 'torus'",
+            "my.yaml: network.kind = 'mesh': should be 'dragonfly' or 'fat_tree' or 'torus'",
         ),
         ("network.kind", "torus", "my.yaml: network.x, network.y, "),
         ("network.groups", 0, "my.yaml: network.groups = 0: should be greater than 0"),

@@ -73,5 +73,5 @@ def test_a_picture_of_loads(shape: tuple[int, int, int]):
 def test_links_of_a_torus_are_not_drawn():
     kinds = dict.fromkeys(("mezzanine", "backplane", "cable"), LinkClass(1e9, 1e-7, "electrical"))
     fabric = all_compute(torus(TorusShape(x=2, y=2, z=2, slots=2), kinds))
-    with pytest.raises(ValueError, match="only the links of a dragonfly"):
+    with pytest.raises(ValueError, match="there is no picture of the links of a torus"):
         load_figure(fabric, np.zeros(fabric.links), np.array([0]), "Links", "")

@@ -40,6 +40,8 @@ class NetworkBase(Model):
     """What a heading calls it."""
     dimensions: ClassVar[tuple[str, ...]]
     """The fields whose product is the number of routers that nodes hang on."""
+    bought: ClassVar[dict[str, str]]
+    """Fields that can be bought, and what one more is called, or what it is of."""
 
     kind: str
     nodes_per_router: Few

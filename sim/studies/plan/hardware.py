@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.parts.machine_changes import nearest_count
+from xc40io.config.parts.networks import NETWORKS
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import GB
 from xc40io.config.workload_mix import WorkloadMix
@@ -26,18 +27,11 @@ _SECTIONS = {"ssd": "ssd", "burst_buffer": "bb", "home": "home"}
 NAMES = {
     "lustre.osts": "OST",
     "lnet.routers": "LNET router",
-    "network.group_links": "link between two groups",
-    "network.black_links": "link between two chassis",
-    "network.green_links": "link in a chassis",
-    "network.x_links": "link in x",
-    "network.y_links": "link in y",
-    "network.z_links": "link in z",
-    "network.blue_rate": "rate of a link between groups",
-    "network.black_rate": "rate of a link between chassis",
-    "network.green_rate": "rate of a link in a chassis",
-    "network.cable_rate": "rate of a cable",
-    "network.backplane_rate": "rate of a link in a chassis",
-    "network.mezzanine_rate": "rate of a link on a blade",
+    **{
+        f"network.{name}": words
+        for network in NETWORKS.values()
+        for name, words in network.bought.items()
+    },
     "network.hop_latency": "latency of a hop",
     "network.nic_rate": "rate of a NIC",
     "network.nic_latency": "latency of a NIC",

@@ -34,6 +34,14 @@ class Dragonfly(NetworkBase):
     interconnect: ClassVar[str] = "Aries"
     title: ClassVar[str] = "Cray Aries dragonfly"
     dimensions: ClassVar[tuple[str, ...]] = ("groups", "chassis", "slots")
+    bought: ClassVar[dict[str, str]] = {
+        "group_links": "link between two groups",
+        "black_links": "link between two chassis",
+        "green_links": "link in a chassis",
+        "blue_rate": "rate of a link between groups",
+        "black_rate": "rate of a link between chassis",
+        "green_rate": "rate of a link in a chassis",
+    }
 
     kind: Literal["dragonfly"]
     groups: Few

@@ -28,6 +28,11 @@ class FatTree(NetworkBase):
     interconnect: ClassVar[str] = "the fat tree"
     title: ClassVar[str] = "fat tree"
     dimensions: ClassVar[tuple[str, ...]] = ("leaves",)
+    bought: ClassVar[dict[str, str]] = {
+        "spines": "spine switch",
+        "spine_links": "link between a leaf and a spine",
+        "cable_rate": "rate of a cable",
+    }
 
     kind: Literal["fat_tree"]
     leaves: Few

@@ -34,6 +34,14 @@ class Torus(NetworkBase):
     interconnect: ClassVar[str] = "Gemini"
     title: ClassVar[str] = "Cray Gemini torus"
     dimensions: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+    bought: ClassVar[dict[str, str]] = {
+        "x_links": "link in x",
+        "y_links": "link in y",
+        "z_links": "link in z",
+        "cable_rate": "rate of a cable",
+        "backplane_rate": "rate of a link in a chassis",
+        "mezzanine_rate": "rate of a link on a blade",
+    }
 
     kind: Literal["torus"]
     x: Few

@@ -197,7 +197,8 @@
       const middle = own.reduce((sum, one) => sum + one.y, 0) / Math.max(own.length, 1);
       setBox(place, oss, middle, size.oss, tall(slots));
     }
-    stage.columns = ["node", "router", "oss", "ost"].map((kind) => [kind, left[kind], size[kind]]);
+    stage.columns = ["node", ...(columns.router.length ? ["router"] : []), "oss", "ost"]
+      .map((kind) => [kind, left[kind], size[kind]]);
     const middle = (left.node + size.node + left.router) / 2;
     const wide = (left.router - left.node - size.node) / 2 - size.beside;
     layOutGroups(middle, top + high / 2, Math.max(wide, narrow ? 12 : 30), high / 2 - 14);
@@ -308,8 +309,9 @@
       const anchor = kind === "node" ? "start" : end ? "end" : "middle";
       make("text", { ...style, x, "text-anchor": anchor }, svg, words[kind]);
     }
-    const aries = stage.narrow ? (DRAGONFLY ? "Aries" : "torus")
-      : DRAGONFLY ? "Aries: groups of the dragonfly" : "cabinets of the torus";
+    const long = DRAGONFLY ? "Aries: groups of the dragonfly"
+      : score.group === "cabinet" ? "cabinets of the torus" : "the network";
+    const aries = !stage.narrow ? long : DRAGONFLY ? "Aries" : long.split(" ").pop();
     make("text", { ...style, x: middle, "text-anchor": "middle" }, svg, aries);
   }
 
