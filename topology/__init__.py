@@ -43,11 +43,11 @@ from typing import TYPE_CHECKING
 from xc40io.topology.detours import Detours, cut_off
 from xc40io.topology.dragonfly import DragonflyShape, dragonfly
 from xc40io.topology.fabric import Fabric, build_fabric
-from xc40io.topology.kinds import graph_of, kind_of, shape_of
+from xc40io.topology.kinds import Fact, graph_of, kind_of, shape_of
 from xc40io.topology.links import LinkClass
 from xc40io.topology.placement import POLICIES, parse_node_list, place
 from xc40io.topology.routes import Routes, candidate_routes, hop_limits
-from xc40io.topology.summary import Fact, describe, group_bandwidth
+from xc40io.topology.summary import describe, group_bandwidth
 from xc40io.topology.torus import TorusShape, torus
 
 if TYPE_CHECKING:

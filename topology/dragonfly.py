@@ -36,9 +36,9 @@ from numpy.typing import NDArray
 
 from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
 from xc40io.topology.fabric import Fabric, FloatArray
-from xc40io.topology.kinds import Candidates, Kind
+from xc40io.topology.kinds import Candidates, Fact, Kind
 from xc40io.topology.links import LinkClass, one_class_each
-from xc40io.topology.summary import GB, Fact, group_bandwidth, groups_with_lnet, link_facts
+from xc40io.topology.summary import GB, group_bandwidth, groups_with_lnet, link_facts
 from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from xc40io.topology.draws import Draws
 from xc40io.topology.fabric import NO_LINK, Fabric
-from xc40io.topology.kinds import Candidates, Kind
+from xc40io.topology.kinds import Candidates, Fact, Kind
 from xc40io.topology.links import LinkClass, one_class_each
-from xc40io.topology.summary import GB, Fact, groups_with_lnet, link_facts
+from xc40io.topology.summary import GB, groups_with_lnet, link_facts
 
 if TYPE_CHECKING:
     import networkx as nx

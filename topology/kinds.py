@@ -22,10 +22,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, FigureBase
 
     from xc40io.topology.fabric import Fabric, FloatArray
-    from xc40io.topology.summary import Fact
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
+
+
+class Fact(NamedTuple):
+    """One line of a description: what, how much, and in which unit ("" for plain counts)."""
+
+    label: str
+    value: int | float
+    unit: str
 
 
 class Candidates(NamedTuple):

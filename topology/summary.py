@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from xc40io.topology.fabric import Fabric
-from xc40io.topology.kinds import kind_of
+from xc40io.topology.kinds import Fact, kind_of
 
 GB = 1e9
-
-
-class Fact(NamedTuple):
-    """One line of a description: what, how much, and in which unit ("" for plain counts)."""
-
-    label: str
-    value: int | float
-    unit: str
 
 
 def describe(fabric: Fabric) -> list[Fact]:

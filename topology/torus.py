@@ -35,9 +35,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xc40io.topology.fabric import Fabric
-from xc40io.topology.kinds import Candidates, Kind
+from xc40io.topology.folding import folded
+from xc40io.topology.kinds import Candidates, Fact, Kind
 from xc40io.topology.links import LinkClass, one_class_each
-from xc40io.topology.summary import GB, Fact, groups_with_lnet, link_facts
+from xc40io.topology.summary import GB, groups_with_lnet, link_facts
 from xc40io.topology.text import format_count
 from xc40io.topology.torus_routes import torus_candidates, torus_hop_limit, torus_ways_back
 
@@ -220,16 +221,6 @@ def router_names(shape: TorusShape) -> list[str]:
         f"c{c}-{r}c{cage}s{blade}g{router}"
         for c, r, cage, blade, router in zip(*(part.tolist() for part in parts), strict=True)
     ]
-
-
-def folded(place: IntArray, extent: int) -> IntArray:
-    """Where the members of a folded ring stand: out over the even places, back over the odd ones.
-
-    >>> folded(np.arange(5), 5).tolist()
-    [0, 2, 4, 3, 1]
-    """
-    where: IntArray = np.where(2 * place < extent, 2 * place, 2 * (extent - place) - 1)
-    return where
 
 
 def ring_pairs(shape: TorusShape, axis: int) -> tuple[IntArray, IntArray, IntArray]:

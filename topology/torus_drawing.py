@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from xc40io.topology.arcs import arcs
 from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.folding import folded
 from xc40io.topology.inks import (
     COMPUTE_INK,
     EDGE_INK,
@@ -21,7 +22,6 @@ from xc40io.topology.inks import (
 )
 from xc40io.topology.summary import GB
 from xc40io.topology.text import format_count
-from xc40io.topology.torus import folded
 
 IntArray = NDArray[np.int64]
 

@@ -1,0 +1,18 @@
+"""Rings that are folded, so that no cable is longer than two places."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+
+def folded(place: IntArray, extent: int) -> IntArray:
+    """Where the members of a folded ring stand: out over the even places, back over the odd ones.
+
+    >>> folded(np.arange(5), 5).tolist()
+    [0, 2, 4, 3, 1]
+    """
+    where: IntArray = np.where(2 * place < extent, 2 * place, 2 * (extent - place) - 1)
+    return where
