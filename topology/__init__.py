@@ -2,8 +2,9 @@
 
 A machine's network comes about in two steps. A builder turns a handful of numbers into a
 NetworkX graph: :func:`dragonfly` makes the one of the Cray XC series, :func:`torus` that of the XE
-and XK series. :func:`build_fabric` then turns the graph into arrays and plugs the compute nodes and
-LNET routers in; everything else works on the resulting :class:`Fabric`, whatever the network.
+and XK series, :func:`graph_of` that of any kind by its name. :func:`build_fabric` then turns the
+graph into arrays and plugs the compute nodes and LNET routers in; everything else works on the
+resulting :class:`Fabric`, whatever the network.
 
 >>> from xc40io.topology import DragonflyShape, LinkClass, build_fabric, dragonfly
 >>> links = {
@@ -29,9 +30,11 @@ of 256 get if they were spread over all groups?
 (256,)
 
 Modules: :mod:`~xc40io.topology.links` (the kinds of cable), :mod:`~xc40io.topology.dragonfly` and
-:mod:`~xc40io.topology.torus` (the graphs of Cray's networks), :mod:`~xc40io.topology.fabric` (the
-same as arrays, with the nodes on it), :mod:`~xc40io.topology.routes` (candidate routes between
-routers), :mod:`~xc40io.topology.detours` (ways around links that are down),
+:mod:`~xc40io.topology.torus` (the graphs of Cray's networks), :mod:`~xc40io.topology.fat_tree`
+(that of clusters), :mod:`~xc40io.topology.kinds` (what each kind says of itself),
+:mod:`~xc40io.topology.fabric` (the same as arrays, with the nodes on it),
+:mod:`~xc40io.topology.routes` (candidate routes between routers),
+:mod:`~xc40io.topology.detours` (ways around links that are down),
 :mod:`~xc40io.topology.placement` (which compute nodes a job gets), :mod:`~xc40io.topology.summary`
 (what the network consists of) and :mod:`~xc40io.topology.drawing` (a picture of it). What is
 particular to a kind of network in the last three has a module of its own beside them.

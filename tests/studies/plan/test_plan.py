@@ -171,8 +171,11 @@ def test_jobs_at_the_same_time_count_from_the_first_begin_to_the_last_end(
 
 
 def test_what_is_bought_are_values_of_machines() -> None:
+    cluster = Path(__file__).parents[2] / "support/cluster.yaml"
     names = {
-        path for name in ("theta", "cori-knl", "titan") for path in load_machine(name).values()
+        path
+        for one in ("theta", "cori-knl", "titan", cluster)
+        for path in load_machine(one).values()
     }
     assert set(NAMES) <= names
 
