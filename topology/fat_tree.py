@@ -35,7 +35,7 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 
 AXES = ("level", "switch")
-CABLES = ("cable",)
+CLASSES = ("uplink",)
 _SPINE = 0  # purpose of a draw
 
 
@@ -47,7 +47,7 @@ class FatTreeShape:
     ----------
     leaves, spines : int
         Switches of each level.
-    spine_links : int
+    uplinks : int
         Parallel cables between each leaf and each spine.
 
     Raises
@@ -58,7 +58,7 @@ class FatTreeShape:
 
     leaves: int
     spines: int
-    spine_links: int = 1
+    uplinks: int = 1
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -76,7 +76,7 @@ def fat_tree(shape: FatTreeShape, links: Mapping[str, LinkClass]) -> nx.Graph[in
     shape : FatTreeShape
         How many of everything.
     links : mapping of str to LinkClass
-        What a ``cable`` is; exactly this key.
+        What an ``uplink`` is; exactly this key.
 
     Returns
     -------
@@ -93,14 +93,14 @@ def fat_tree(shape: FatTreeShape, links: Mapping[str, LinkClass]) -> nx.Graph[in
     Examples
     --------
     >>> cable = LinkClass(rate=12e9, latency=1e-7, length="electrical")
-    >>> graph = fat_tree(FatTreeShape(leaves=4, spines=2, spine_links=3), {"cable": cable})
+    >>> graph = fat_tree(FatTreeShape(leaves=4, spines=2, uplinks=3), {"uplink": cable})
     >>> graph.number_of_nodes(), graph[0][4]["multiplicity"], graph[0][4]["rate"] == 3 * cable.rate
     (6, 3, True)
     """
     import networkx as nx
 
-    classes = one_class_each("fat tree", "cable", CABLES, links)
-    leaves, spines, cable = range(shape.leaves), range(shape.spines), classes["cable"]
+    classes = one_class_each("fat tree", "uplink", CLASSES, links)
+    leaves, spines, cable = range(shape.leaves), range(shape.spines), classes["uplink"]
     graph: nx.Graph[int] = nx.Graph(
         kind="fat_tree",
         axes=AXES,
@@ -117,10 +117,10 @@ def fat_tree(shape: FatTreeShape, links: Mapping[str, LinkClass]) -> nx.Graph[in
         graph.add_node(shape.leaves + spine, **place, name=f"spine{spine}")
     graph.add_edges_from(
         ((leaf, shape.leaves + spine) for leaf in leaves for spine in spines),
-        colour="cable",
-        multiplicity=shape.spine_links,
+        colour="uplink",
+        multiplicity=shape.uplinks,
         length=cable.length,
-        rate=shape.spine_links * cable.rate,
+        rate=shape.uplinks * cable.rate,
         latency=cable.latency,
     )
     return graph
@@ -197,7 +197,7 @@ def _draw(figure: FigureBase, fabric: Fabric) -> None:
     upward = np.flatnonzero(fabric.link_source < fabric.link_target)
     ends = np.stack([place[fabric.link_source[upward]], place[fabric.link_target[upward]]], axis=1)
     axes = figure.add_axes((0.02, 0.05, 0.56, 0.84))
-    axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=_CABLE_INK, alpha=0.5))
+    axes.add_collection(LineCollection(list(ends), linewidths=0.7, colors=_UPLINK_INK, alpha=0.5))
     inks = router_inks(fabric)
     x, y = place.T
     axes.scatter(x, y, s=110, c=inks, marker="s", edgecolors=EDGE_INK, linewidths=0.6, zorder=3)
@@ -209,14 +209,14 @@ def _draw(figure: FigureBase, fabric: Fabric) -> None:
         LNET_INK: ("router", ", leaves with LNET routers"),
         EMPTY_INK: ("router", " without nodes"),
     }
-    add_legend(figure, fabric, 0.80, routers, {"cable": _CABLE_INK}, {"cable": "to the spines"})
+    add_legend(figure, fabric, 0.80, routers, {"uplink": _UPLINK_INK}, {"uplink": "to the spines"})
 
 
-_CABLE_INK = "#343a40"
+_UPLINK_INK = "#343a40"
 
 KIND = Kind(
     shape=FatTreeShape,
-    lengths={"cable": "electrical"},
+    lengths={"uplink": "electrical"},
     graph=fat_tree,
     candidates=_candidates,
     hop_limits=_hop_limits,

@@ -86,7 +86,7 @@ def test_the_interface_of_a_server_binds() -> None:
         "OST 3 gone from 1 ms to 40 ms, recovery 5 ms",
         "OST 3 slow 5",
         "OSS 1 down from 1 ms to 90 ms, taken over after 10 ms",
-        "link cable l0s0->l1s1 down from 1 ms to 60 ms, rerouted after 5 ms",
+        "link uplink l0s0->l1s1 down from 1 ms to 60 ms, rerouted after 5 ms",
         "node 1 evicted at 3 ms",
         "MDS 0 paused from 1 ms to 5 ms",
     ],
@@ -144,7 +144,7 @@ def test_plans_offer_what_it_has(tmp_path: Path) -> None:
     (tmp_path / "mix.yaml").write_text(yaml.safe_dump(mix))
     loaded = load_mix(tmp_path / "mix.yaml")
     offered = {*all_hardware(loaded), *(axis.path for axis in doubled_and_halved(loaded))}
-    assert {"network.spine_links", "network.cable_rate", "lustre.osts"} <= offered
+    assert {"network.uplinks", "network.uplink_rate", "lustre.osts"} <= offered
     assert not any(path.startswith("lnet.") for path in offered)
     found = plan_faults(loaded, numbers=(1,), jobs=1, store=tmp_path / "store")
     assert [curve.fault.split()[0] for curve in found.curves] == ["OST", "OST"]

@@ -23,7 +23,7 @@ from xc40io.topology import (
 )
 from xc40io.topology.fat_tree import FatTreeShape, fat_tree
 
-CABLE = {"cable": LinkClass(rate=12e9, latency=1e-7, length="electrical")}
+CABLE = {"uplink": LinkClass(rate=12e9, latency=1e-7, length="electrical")}
 
 
 def tree(leaves: int, spines: int, links: int = 1, service: int = 0) -> Fabric:
@@ -82,7 +82,7 @@ def test_nodes_and_servers_have_leaves_of_their_own() -> None:
 
 def test_spines_stand_in_for_each_other() -> None:
     fabric = tree(3, 2)
-    up = [link for link in range(fabric.links) if fabric.link_name(link) == "cable l0s0->l1s1"]
+    up = [link for link in range(fabric.links) if fabric.link_name(link) == "uplink l0s0->l1s1"]
     assert cut_off(fabric, up) == []
     assert fabric.router_name(0) == "leaf0"
     assert fabric.router_name(4) == "spine1"
@@ -91,7 +91,7 @@ def test_spines_stand_in_for_each_other() -> None:
 def test_what_it_consists_of_and_its_picture(tmp_path: Path) -> None:
     fabric = tree(6, 3, links=2, service=1)
     facts = {fact.label: fact.value for fact in describe(fabric)}
-    assert (facts["leaf switches"], facts["spine switches"], facts["cable links"]) == (6, 3, 36)
+    assert (facts["leaf switches"], facts["spine switches"], facts["uplink links"]) == (6, 3, 36)
     assert facts["one leaf to all others"] == pytest.approx(3 * 2 * 12.0)
     assert not any("LNET" in label for label in facts)
     words = drawn_words(fabric, "A cluster", tmp_path)
@@ -100,7 +100,7 @@ def test_what_it_consists_of_and_its_picture(tmp_path: Path) -> None:
 
 
 def test_what_is_none_is_refused() -> None:
-    numbers = {"leaves": 2, "spines": 0, "cable_rate": 1e9, "payload_fraction": 1.0}
+    numbers = {"leaves": 2, "spines": 0, "uplink_rate": 1e9, "payload_fraction": 1.0}
     with pytest.raises(ValueError, match="fat tree spines is 0: it must be 1 or more"):
         graph_of("fat_tree", numbers | {"hop_latency": 0.0})
     fabric = tree(2, 2)

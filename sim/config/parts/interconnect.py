@@ -42,6 +42,8 @@ class NetworkBase(Model):
     """The fields whose product is the number of routers that nodes hang on."""
     bought: ClassVar[dict[str, str]]
     """Fields that can be bought, and what one more is called, or what it is of."""
+    first_bought: ClassVar[tuple[str, ...]]
+    """Those of them that a plan tries unless told."""
 
     kind: str
     nodes_per_router: Few

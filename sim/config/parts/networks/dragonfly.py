@@ -42,6 +42,7 @@ class Dragonfly(NetworkBase):
         "black_rate": "rate of a link between chassis",
         "green_rate": "rate of a link in a chassis",
     }
+    first_bought: ClassVar[tuple[str, ...]] = ("group_links", "blue_rate")
 
     kind: Literal["dragonfly"]
     groups: Few

@@ -19,9 +19,9 @@ class FatTree(NetworkBase):
         ``fat_tree``.
     leaves, spines
         Switches that nodes hang on, `nodes_per_router` on each, and switches that join these.
-    spine_links
+    uplinks
         Links between each leaf and each spine.
-    cable_rate
+    uplink_rate
         Raw bytes/s of one link in one direction.
     """
 
@@ -30,12 +30,13 @@ class FatTree(NetworkBase):
     dimensions: ClassVar[tuple[str, ...]] = ("leaves",)
     bought: ClassVar[dict[str, str]] = {
         "spines": "spine switch",
-        "spine_links": "link between a leaf and a spine",
-        "cable_rate": "rate of a cable",
+        "uplinks": "link between a leaf and a spine",
+        "uplink_rate": "rate of a link to a spine",
     }
+    first_bought: ClassVar[tuple[str, ...]] = ("spines", "uplink_rate")
 
     kind: Literal["fat_tree"]
     leaves: Few
     spines: Few
-    spine_links: Few
-    cable_rate: Rate
+    uplinks: Few
+    uplink_rate: Rate

@@ -42,6 +42,7 @@ class Torus(NetworkBase):
         "backplane_rate": "rate of a link in a chassis",
         "mezzanine_rate": "rate of a link on a blade",
     }
+    first_bought: ClassVar[tuple[str, ...]] = ("z_links", "cable_rate")
 
     kind: Literal["torus"]
     x: Few
