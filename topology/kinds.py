@@ -76,9 +76,12 @@ def kind_of(name: str) -> Kind:
     ValueError
         If there is none of that name.
     """
+    path = f"xc40io.topology.{name}"
     try:
-        module = import_module(f"xc40io.topology.{name}")
-    except ModuleNotFoundError:
+        module = import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:  # of a library that the module needs
+            raise
         module = None
     kind = getattr(module, "KIND", None)
     if isinstance(kind, Kind):
