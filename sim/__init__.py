@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from xc40io.config.scenario import Placement, Scenario, Target, load_scenario
     from xc40io.config.striping import StripeRequest
     from xc40io.config.workload_mix import WorkloadMix, load_mix
+    from xc40io.results.frames import to_pandas as to_pandas
+    from xc40io.results.frames import to_xarray as to_xarray
     from xc40io.results.programs.ior_report import ior_report, ior_rows
     from xc40io.results.saved import load
     from xc40io.run.jobs import JobsResult, simulate_jobs
@@ -117,6 +119,8 @@ _HOMES = {
     "simulate": "xc40io.run.simulate",
     "simulate_jobs": "xc40io.run.jobs",
     "sweep": "xc40io.studies.sweep.sweep",
+    "to_pandas": "xc40io.results.frames",
+    "to_xarray": "xc40io.results.frames",
     "tune": "xc40io.studies.tune.tuning",
 }
 

@@ -14,8 +14,6 @@ from typing import NamedTuple
 from xc40io.validation.claim import Claim
 from xc40io.validation.kept import Result
 from xc40io.validation.model_error import Rate, rates_of
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
 
 ONE_NODE, DIRECT = "one node", "direct I/O"
 """Kinds beside those of ``xc40io.trust.run_kind``: through the page cache of one node; past it."""
@@ -96,8 +94,7 @@ def _kind(rate: Rate) -> tuple[str, str]:
     layout, access = rate.kind.rsplit(", ", 1)
     if rate.scenario.target.kind != "lustre":
         return layout, access
-    workload = workload_of(rate.scenario.workload)
-    if isinstance(workload, Ior) and any(test.direct_io for test in workload.command.tests):
+    if any(one.direct for one in rate.traits.phases):
         return DIRECT, access
     return ONE_NODE if rate.scenario.nodes == 1 else layout, access
 

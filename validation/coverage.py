@@ -97,7 +97,7 @@ class Coverage:
     def _covered(self, one: Measured) -> Covered:
         first = one.rates[0]
         errors = self._errors(self._series_of(one))
-        spread, why = expected(first.scenario, first.phase, errors)
+        spread, why = expected(first.scenario, first.traits, first.phase, errors)
         group = self._crossed.claims[first.claim].family
         far = spread.nine_of_ten
         near = any(rate.claim in self._near for rate in one.rates)

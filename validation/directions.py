@@ -26,14 +26,13 @@ from xc40io.config.scenario import Scenario, machine_of
 from xc40io.mpi.hint_text import read_patterns
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.store import Store
-from xc40io.trust.run_kind import COLLECTIVE, METADATA, OWN, SHARED, access_of, layout_of, run_kind
+from xc40io.trust.run_kind import layout_of
 from xc40io.validation.claim import DIRECTIONS, Claim, load_claims
 from xc40io.validation.report import select, validate
 from xc40io.validation.target import load_targets
 from xc40io.validation.verdict import Outcome, Verdict
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
-from xc40io.workloads.mdtest.command import Mdtest
+from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.traits import COLLECTIVE, METADATA, OWN, SHARED
 
 FILE = "directions.yaml"
 
@@ -105,21 +104,20 @@ def _changed(before: Scenario, after: Scenario, claim: str) -> tuple[str, Any, A
 
 def _settings(scenario: Scenario) -> dict[str, Any]:
     """Return what can be changed in a run, with the values that it has."""
-    layout, workload = layout_of(scenario), workload_of(scenario.workload)
-    if isinstance(workload, Mdtest):
-        own = workload.command.test.unique
-        return {"directories": "own" if own else "one for all"}
-    test = workload.command.tests[0] if isinstance(workload, Ior) else None
-    size = scenario.striping.size or machine_of(scenario).lustre.default_stripe_size
-    if test is None:
+    traits = traits_of(scenario)
+    layout, (first, *_) = layout_of(traits), traits.phases
+    if first.access == METADATA:
+        return {"directories": "own" if first.own_directory else "one for all"}
+    if first.call is None:
         return {}
+    size = scenario.striping.size or machine_of(scenario).lustre.default_stripe_size
     hints = read_patterns(scenario.environment.get(HINTS, ""), HINTS, "").layer.values
-    call = test.transfer_size
+    call = first.call
     return {
         "layout": OWN if layout == OWN else SHARED,
         "collective": "collective" if layout == COLLECTIVE else "independent",
-        "direct": "direct" if test.direct_io else "buffered",
-        "fsync": "each call" if test.fsync_per_write else "at the end",
+        "direct": "direct" if first.direct else "buffered",
+        "fsync": "each call" if first.synced else "at the end",
         "alignment": "aligned" if call % size == 0 or size % call == 0 else "astride",
         "aggregators": int(hints.get("cray_cb_nodes_multiplier", "1")),
         "ranks-per-node": scenario.ppn,
@@ -131,14 +129,14 @@ def _settings(scenario: Scenario) -> dict[str, Any]:
 
 def _sharing(scenario: Scenario) -> str:
     """Return how ranks share files; each rank of mdtest has its own."""
-    own = layout_of(scenario) == OWN or isinstance(workload_of(scenario.workload), Mdtest)
+    traits = traits_of(scenario)
+    own = layout_of(traits) == OWN or traits.phases[0].access == METADATA
     return "own" if own else "shared"
 
 
 def _operation(claim: Claim, scenario: Scenario) -> str:
     assert claim.metric is not None
-    phase = claim.metric.text
-    return METADATA if run_kind(scenario, phase) == METADATA else access_of(phase)
+    return str(traits_of(scenario).of(claim.metric.text).access)
 
 
 def rows(directions: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, ...]]:

@@ -13,12 +13,12 @@ from collections.abc import Container, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from xc40io.studies.processes import bytes_to_move
-from xc40io.trust.run_kind import METADATA, access_of, run_kind
 from xc40io.validation.claim import Claim
 from xc40io.validation.claim_trial import machines_of
 from xc40io.validation.fold import study_of
 from xc40io.validation.quantity import NUMBER
+from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.traits import METADATA, access_of
 
 
 class Half(StrEnum):
@@ -94,8 +94,8 @@ def what_of(claim: Claim) -> What:
     """
     metric = claim.metric
     assert metric is not None
-    runs = tuple(claim.runs.values())
-    if metric.of_machine or (not any(map(bytes_to_move, runs)) and not _metadata(claim)):
+    moved = any(traits_of(run).bytes for run in claim.runs.values())
+    if metric.of_machine or not (moved or _metadata(claim)):
         return What.OTHER
     if metric.dimension == NUMBER:
         return What.RATIO
@@ -108,7 +108,8 @@ def _metadata(claim: Claim) -> bool:
     """Tell whether a claim looks at operations on metadata."""
     calls = claim.metric.expression.calls if claim.metric is not None else ()
     return any(
-        function in ("open", "close") or run_kind(claim.runs[run], " ".join(words)) == METADATA
+        function in ("open", "close")
+        or traits_of(claim.runs[run]).of(" ".join(words)).access == METADATA
         for function, (run, *words) in calls
         if run in claim.runs
     )

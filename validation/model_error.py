@@ -21,10 +21,9 @@ import yaml
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.files import shipped_file
 from xc40io.config.scenario import Scenario
-from xc40io.studies.processes import bytes_to_move
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
-from xc40io.trust.run_kind import KINDS, METADATA, access_of, narrow_kind, run_kind
+from xc40io.trust.run_kind import KINDS, narrow_kind, run_kind
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (
     CrossNumber,
@@ -45,6 +44,8 @@ from xc40io.validation.ratio_error import (
     compared,
     gains_of,
 )
+from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.traits import METADATA, Traits, access_of
 
 _RATES = ("write", "read", "median", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
@@ -86,25 +87,30 @@ class Rate:
     phase: str
 
     @cached_property
+    def traits(self) -> Traits:
+        """What the phases of the run are."""
+        return traits_of(self.scenario)
+
+    @cached_property
     def kind(self) -> str:
         """Of the run, as :func:`~xc40io.trust.run_kind.run_kind` has it."""
-        return run_kind(self.scenario, self.phase)
+        return run_kind(self.traits, self.phase)
 
     @cached_property
     def narrow(self) -> str:
         """The same, as :func:`~xc40io.trust.run_kind.narrow_kind` has it."""
-        return narrow_kind(self.scenario, self.phase)
+        return narrow_kind(self.scenario, self.traits, self.phase)
 
     @cached_property
     def extent(self) -> Extent:
         """How large the run is."""
-        return extent_of(self.scenario, self.phase)
+        return extent_of(self.scenario, self.traits, self.phase)
 
 
 def rates_of(claim: Claim) -> Iterator[Rate]:
     """Yield the measured rates of a judged claim with their kinds; none of a ratio or a trend."""
     for rate in _phases_of(claim, _RATES):
-        if bytes_to_move(rate.scenario):  # messages between nodes are no I/O
+        if rate.traits.bytes:  # messages between nodes are no I/O
             yield rate
 
 

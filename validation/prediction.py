@@ -28,6 +28,8 @@ from xc40io.config.scenario import Scenario
 from xc40io.validation.claim import Claim
 from xc40io.validation.number_words import Printed, numbers_in
 from xc40io.validation.quantity import Quantity
+from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.traits import OWN
 
 _ROW = re.compile(r"\b[A-KMNP]\d{2,3}\b")
 _FITTED = ("calibration", "input")
@@ -135,7 +137,7 @@ def _readings(claim: Claim, *, apart: bool = False) -> Iterator[tuple[str, ...]]
             scenario = claim.runs[name]
             if not apart:
                 yield function, *words, _text(scenario)
-            elif "-F" in (scenario.workload.ior or ()):
+            elif traits_of(scenario).sharing == OWN:
                 yield function, *words, _text(scenario, "nodes")
 
 

@@ -68,7 +68,7 @@ def phase_rows(result: Result) -> list[PhaseRows]:
 
 def real_rates(result: Result) -> Iterator[RealRate]:
     """Yield the rates of a run that real ones were held against, each with its interval."""
-    sureness = Sureness(result.scenario)
+    sureness = Sureness(result.scenario, result.traits)
     of_bytes: Callable[[float], str] = mebibytes if result.workload.name == _IOR else rate
     for rows in phase_rows(result):
         write: Callable[[float], str]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xc40io.findings.waits import AT_WORDS, WORDS
 from xc40io.plane.causes import DOING, FINEST
-from xc40io.run.frames import TABLES, VARIABLES, at_column, wait_column
+from xc40io.results.frames import TABLES, VARIABLES, at_column, wait_column
 from xc40io.telling.answer import Column, To
 from xc40io.telling.units import SECONDS
 

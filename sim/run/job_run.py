@@ -58,6 +58,7 @@ class JobRun:
         self._allocator = allocator
         self.started = self.ended = 0.0
         self.outcome: object = None
+        self._traits = placed.submission.workload.traits(job.scenario)  # a trace is gone later
 
     @property
     def allocation(self) -> Allocation:
@@ -122,6 +123,7 @@ class JobRun:
             scenario=job.scenario,
             machine=job.machine,
             workload=record_of(workload),
+            traits=self._traits,
             allocation=self.allocation,
             started=self.started,
             simulated=self.ended - self.started,

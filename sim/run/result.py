@@ -1,6 +1,7 @@
 """What a run leaves: the times of its phases, and what only a simulator knows.
 
-Results are kept in files, written whole and without loss; ``xc40io.results.saved`` reads them back.
+It is told in the rooms above, and asks the package for the two tables as a user would. Results are
+kept in files, written whole and without loss; ``xc40io.results.saved`` reads them back.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+import xc40io
 from xc40io.archive.archive import Format, write_archive
 from xc40io.config.kept import NOT_KEPT, kept
 from xc40io.config.machine import Machine
@@ -26,12 +28,13 @@ from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.fault_course import FaultRecord
 from xc40io.plane.stations import StationKind
-from xc40io.run.frames import to_pandas, to_xarray
 from xc40io.run.recording import Recording
 from xc40io.run.station_table import StationTable
 from xc40io.run.submission import Allocation
 from xc40io.topology.text import format_count
+from xc40io.workloads.catalogue import traits_if_known
 from xc40io.workloads.job_results import Activity, Row, Trouble
+from xc40io.workloads.traits import Traits
 from xc40io.workloads.workload import WorkloadRecord
 
 if TYPE_CHECKING:
@@ -117,7 +120,12 @@ class Timeline:
     busy: Floats
 
 
-@kept
+def _traits_before(fields: Mapping[str, Any]) -> Traits:
+    """Return what the phases are of a result that was kept before it said so itself."""
+    return traits_if_known(fields["scenario"])
+
+
+@kept(before={"traits": _traits_before})
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Result:
     """A finished run, whatever its workload was.
@@ -126,6 +134,8 @@ class Result:
     ----------
     scenario, machine, workload
         What was run, all of it as plain data.
+    traits
+        What its phases are: how ranks share files, which way bytes go, in which calls.
     allocation
         Its compute nodes, and the OSTs of its files.
     started, simulated
@@ -177,6 +187,7 @@ class Result:
     scenario: Scenario
     machine: Machine
     workload: WorkloadRecord
+    traits: Traits
     allocation: Allocation
     started: float
     simulated: float
@@ -249,7 +260,7 @@ class Result:
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
         """Return ranks, phases, files, stations and time bins as tables: docs/result.md."""
-        return to_pandas(self)
+        return xc40io.to_pandas(self)
 
     def to_xarray(self) -> xr.Dataset:
         """Return what stations did over time, and what ranks waited for: docs/result.md.
@@ -259,4 +270,4 @@ class Result:
         FailureError
             If xarray is not installed.
         """
-        return to_xarray(self)
+        return xc40io.to_xarray(self)

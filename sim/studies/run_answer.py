@@ -83,7 +83,7 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
 
 def _rows(ran: _Ran) -> list[tuple[Phase, Measurement, Interval | None]]:
     """Return the kinds of phases, each with where real ones would lie."""
-    sureness = {job: Sureness(one.scenario) for job, one in ran.results.items()}
+    sureness = {job: Sureness(one.scenario, one.traits) for job, one in ran.results.items()}
     return [
         (phase, one, sureness[phase.job].interval(phase.name, one.bytes / one.seconds))
         for phase, one in ran.found.phases.items()

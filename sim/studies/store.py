@@ -97,9 +97,17 @@ def _words(scenario: Scenario | JobsScenario) -> Iterator[object]:
     else:
         described = (*scenario.jobs, *(scenario.mix.kinds if scenario.mix else ()))
     for job in described:
-        yield from job.workload.ior or job.workload.mdtest or ()
-        yield from (job.workload.kernel or {}).values()
+        yield from _leaves(job.workload.model_dump(mode="json"))
         yield from job.environment.values()
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """Yield what lies at the ends of a nested document."""
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(inner)
+    else:
+        yield value
 
 
 _LONGEST_PATH = 4096

@@ -11,8 +11,7 @@ from typing import Any
 
 from xc40io.config.scenario import Scenario
 from xc40io.trust.run_kind import layout_of
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import traits_if_known, traits_of, workload_of
 
 LAYOUT = "one file or many"
 """The thing that brings others with it: who writes a file for each rank stripes it otherwise."""
@@ -34,6 +33,7 @@ def differences(one: Scenario, other: Scenario) -> list[str]:
 def _things(scenario: Scenario) -> Mapping[str, Any]:
     """Return what a run is made of, each by a word."""
     document = scenario.model_dump(mode="json", exclude=_NOTHING)
+    workload = workload_of(scenario.workload)
     things = {
         "machine": document.pop("machine"),
         "nodes": document.pop("nodes"),
@@ -41,37 +41,15 @@ def _things(scenario: Scenario) -> Mapping[str, Any]:
         "stripes": document.pop("striping"),
         "hints": document.pop("environment"),
         "settings of the machine": document.pop("changes"),
-        LAYOUT: layout_of(scenario),
+        LAYOUT: layout_of(traits_if_known(scenario)),
+        **workload.described(),
     }
-    workload = workload_of(scenario.workload)
-    if isinstance(workload, Ior):
-        tests = [vars(test).copy() for test in workload.command.tests]
-        things["size"] = [
-            [test.pop(name) for name in ("block_size", "transfer_size", "segments")]
-            for test in tests
-        ]
-        # Which of the two API rules hold follows from the interface, as the claims are put.
-        things["interface"] = [
-            [test.pop(name) for name in ("api", "api_as_typed", "version")] for test in tests
-        ]
-        things["direct I/O"] = [test.pop("direct_io") for test in tests]
-        things["syncs"] = [
-            [test.pop(name) for name in ("fsync", "fsync_per_write")] for test in tests
-        ]
-        for test in tests:
-            del test["file_per_process"], test["collective"]
-        document["workload"] = repr(tests)
-    else:
-        document["workload"] = repr(scenario.workload)
+    document["workload"] = things.pop("workload")
     things["something else"] = json.dumps(document, sort_keys=True, default=str)
     return things
 
 
 def _alike(one: Scenario, other: Scenario) -> bool:
     """Tell whether the ranks of two runs move about as much data each."""
-    data = [
-        workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
-        / (scenario.nodes * scenario.ppn)
-        for scenario in (one, other)
-    ]
+    data = [traits_of(each).bytes / (each.nodes * each.ppn) for each in (one, other)]
     return max(data) <= _ALIKE * min(data)

@@ -7,9 +7,7 @@ from typing import NamedTuple
 
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.scenario import Scenario
-from xc40io.trust.run_kind import access_of
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.traits import Traits
 
 
 class Extent(NamedTuple):
@@ -37,18 +35,18 @@ class Extent(NamedTuple):
     changes: tuple[str, ...]
 
 
-def extent_of(scenario: Scenario, phase: str) -> Extent:
+def extent_of(scenario: Scenario, traits: Traits, phase: str) -> Extent:
     """Return how large a phase of a run is.
 
     Raises
     ------
     InputError
-        If the machine, or the workload, is none.
+        If the machine is none.
     """
-    nodes, ranks = scenario.nodes, scenario.nodes * scenario.ppn
-    moved, call = _moved(scenario, phase, ranks)
+    nodes, ranks, of = scenario.nodes, scenario.nodes * scenario.ppn, traits.of(phase)
     changes = tuple(sorted(f"{path}={value}" for path, value in scenario.changes.items()))
-    return Extent(nodes, ranks, moved, call, machine_name(scenario.machine), changes)
+    name = machine_name(scenario.machine)
+    return Extent(nodes, ranks, of.bytes_a_rank, of.call, name, changes)
 
 
 def machine_name(machine: str | Machine) -> str:
@@ -56,16 +54,3 @@ def machine_name(machine: str | Machine) -> str:
     if isinstance(machine, Machine):
         return machine.name
     return machine if Path(machine).suffix == "" else load_machine(machine).name
-
-
-def _moved(scenario: Scenario, phase: str, ranks: int) -> tuple[int, int | None]:
-    """Return the bytes of a rank in a phase, and those of a call where they are known."""
-    workload = workload_of(scenario.workload)
-    if not isinstance(workload, Ior):
-        return workload.bytes_to_move(ranks) // ranks, None
-    tests = [test for test in workload.command.tests if getattr(test, access_of(phase))]
-    tests = tests or list(workload.command.tests)
-    return (
-        max(test.block_size * test.segments for test in tests),
-        max(test.transfer_size for test in tests),
-    )

@@ -19,6 +19,7 @@ from xc40io.topology.text import format_count
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import ModelErrors, Reach, Spread, model_errors
 from xc40io.trust.run_kind import narrow_kind, run_kind
+from xc40io.workloads.traits import Traits
 
 LIKELY = 0.75
 """From this chance on one run is called faster than another: they differ by more than the median
@@ -62,17 +63,17 @@ class Expected(NamedTuple):
     why: str = ""
 
 
-def real_interval(scenario: Scenario, phase: str, value: float) -> Interval:
+def real_interval(scenario: Scenario, traits: Traits, phase: str, value: float) -> Interval:
     """Return where nine of ten real runs would lie.
 
     Parameters
     ----------
-    scenario, phase
-        What was simulated, as of :func:`~xc40io.trust.run_kind.run_kind`.
+    scenario, traits, phase
+        What was simulated.
     value
         What came out: a rate, or seconds. An error of a factor is as far for both.
     """
-    spread, why = expected(scenario, phase)
+    spread, why = expected(scenario, traits, phase)
     return interval(value, spread, why)
 
 
@@ -82,7 +83,9 @@ def interval(value: float, spread: Spread, why: str = "") -> Interval:
     return Interval(value / factor, value * factor, not why, why)
 
 
-def expected(scenario: Scenario, phase: str, errors: ModelErrors | None = None) -> Expected:
+def expected(
+    scenario: Scenario, traits: Traits, phase: str, errors: ModelErrors | None = None
+) -> Expected:
     """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind.
 
     What lies beyond all measured runs of its kind (more nodes, another machine) may be bound by
@@ -91,13 +94,13 @@ def expected(scenario: Scenario, phase: str, errors: ModelErrors | None = None) 
     that the validation found.
     """
     errors = errors or model_errors()
-    kind = errors.kinds.get(run_kind(scenario, phase))
+    kind = errors.kinds.get(run_kind(traits, phase))
     anything = errors.unmeasured.crossed
     if kind is None:
         return Expected(anything, "no run of this kind was ever measured")
-    narrow = errors.narrow.get(narrow_kind(scenario, phase))
+    narrow = errors.narrow.get(narrow_kind(scenario, traits, phase))
     own = (narrow or kind).crossed
-    beyond = list(beyond_reach(kind.reach, scenario, phase))
+    beyond = list(_beyond_reach(kind.reach, scenario, extent_of(scenario, traits, phase)))
     if not beyond:
         return Expected(own)
     return Expected(wider(own, anything), f"no run of this kind was ever measured {_or(beyond)}")
@@ -110,9 +113,8 @@ def wider(one: Spread, other: Spread) -> Spread:
     )
 
 
-def beyond_reach(reach: Reach, scenario: Scenario, phase: str) -> Iterator[str]:
+def _beyond_reach(reach: Reach, scenario: Scenario, extent: Extent) -> Iterator[str]:
     """Yield in what a phase of a run lies beyond all runs of its kind that were measured."""
-    extent = extent_of(scenario, phase)
     if extent.machine not in reach.machines:
         yield f"on {extent.machine}"
     if not set(extent.changes) <= set(reach.changes):

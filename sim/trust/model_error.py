@@ -13,8 +13,6 @@ from pydantic import BeforeValidator, ValidationError
 
 from xc40io.config.files import read_mapping, shipped_file
 from xc40io.config.model import Model, explain
-from xc40io.config.scenario import Scenario
-from xc40io.trust.run_kind import run_kind
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -215,8 +213,3 @@ def model_errors() -> ModelErrors:
         return ModelErrors.model_validate(read_mapping(path))
     except ValidationError as error:
         raise explain(error, str(path), ModelErrors) from error
-
-
-def model_error_of(scenario: Scenario, phase: str) -> ModelError | None:
-    """Return how far the simulator is off for a phase of a run; None where nothing was measured."""
-    return model_errors().kinds.get(run_kind(scenario, phase))

@@ -26,8 +26,8 @@ from xc40io.trust.how_sure import (
     expected,
     interval,
 )
-from xc40io.trust.run_kind import METADATA, run_kind
-from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.catalogue import traits_if_known
+from xc40io.workloads.traits import METADATA, Traits
 
 _EXACT = ContextVar("exact", default=False)
 _FIGURES = 2  # significant ones: the bounds are known no better
@@ -55,10 +55,18 @@ class Sureness:
 
     Nothing is told of a kept run whose kernel or machine is a file that has gone, nor of messages
     between nodes.
+
+    Parameters
+    ----------
+    scenario
+        Of the run.
+    traits
+        Of the same, where they are at hand, as in its result.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Scenario, traits: Traits | None = None) -> None:
         self._scenario = scenario
+        self._traits = traits_if_known(scenario) if traits is None else traits
         self._expected: dict[str, Expected | None] = {}
 
     def interval(self, phase: str, value: float | None) -> Interval | None:
@@ -72,19 +80,12 @@ class Sureness:
 
     def is_metadata(self, phase: str) -> bool:
         """Return whether a phase is about metadata: then its rate is of operations."""
-        try:
-            return run_kind(self._scenario, phase) == METADATA
-        except InputError:
-            return False
+        return self._traits.of(phase).access == METADATA
 
     def _look_up(self, phase: str) -> Expected | None:
-        scenario = self._scenario
-        try:
-            moved = workload_of(scenario.workload).bytes_to_move(scenario.nodes * scenario.ppn)
-            if moved > 0 or self.is_metadata(phase):
-                return expected(scenario, phase)
-        except InputError:
-            pass
+        if self._traits.bytes > 0 or self.is_metadata(phase):
+            with suppress(InputError):
+                return expected(self._scenario, self._traits, phase)
         return None
 
 

@@ -16,10 +16,9 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, changed_machine
 from xc40io.config.units import is_count
 from xc40io.mpi.hint_text import read_patterns
-from xc40io.trust.run_kind import COLLECTIVE, METADATA, OWN, SHARED, access_of, layout_of, run_kind
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
-from xc40io.workloads.ior.parameters import IorTest
+from xc40io.trust.run_kind import layout_of
+from xc40io.workloads.catalogue import traits_if_known
+from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, Traits
 
 COUNT, SIZE, LAYOUT, CALLS = "stripe-count", "stripe-size", "layout", "collective"
 CALL_SIZE = "call-size"
@@ -83,17 +82,17 @@ def turns_of(before: Scenario, after: Scenario, phase: str) -> tuple[Turn, ...]:
     Raises
     ------
     InputError
-        If a machine or a workload is none.
+        If a machine is none.
     """
-    if not _same_job(before, after):
+    traits, others = traits_if_known(after), traits_if_known(before)
+    if not _same_job(before, after) or _data(others) != _data(traits):
         return ()
-    then, now = _settings(before), _settings(after)
+    then, now = _settings(before, others), _settings(after, traits)
     turned = [name for name in then if name in now and then[name] != now[name]]
     if LAYOUT in turned:
         turned = [name for name in turned if name not in _OF_LAYOUT]
-    layout, kind = layout_of(after), run_kind(after, phase)
+    layout, op = layout_of(traits), str(traits.of(phase).access)
     sharing = "own" if layout == OWN else "shared"
-    op = METADATA if kind == METADATA else access_of(phase)
     locks = str(now[LOCKS]) if layout == COLLECTIVE else ""
     return tuple(
         Turn(
@@ -109,47 +108,41 @@ def turns_of(before: Scenario, after: Scenario, phase: str) -> tuple[Turn, ...]:
 
 
 def _same_job(before: Scenario, after: Scenario) -> bool:
-    """Tell whether two runs have the same ranks, data and machine."""
+    """Tell whether two runs have the same ranks and machine."""
     if before.nodes * before.ppn != after.nodes * after.ppn:
         return False
-    if (before.machine, before.changes) != (after.machine, after.changes):
-        return False
-    one, other = (
-        [(test.block_size, test.segments) for test in _tests(scenario)]
-        for scenario in (before, after)
-    )
-    return one == other
+    return (before.machine, before.changes) == (after.machine, after.changes)
 
 
-def _tests(scenario: Scenario) -> tuple[IorTest, ...]:
-    workload = workload_of(scenario.workload)
-    return tuple(workload.command.tests) if isinstance(workload, Ior) else ()
+def _data(traits: Traits) -> list[tuple[int | None, int]]:
+    """Return the bytes of a rank in each part, one behind the other and in all."""
+    return [(part.block, part.bytes_a_rank) for part in traits.parts]
 
 
-def _settings(scenario: Scenario) -> dict[str, Value]:
+def _settings(scenario: Scenario, traits: Traits) -> dict[str, Value]:
     """Return the values of the knobs of a job; those that are not known are left out."""
     machine = changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
     hints = read_patterns(scenario.environment.get(HINTS, ""), HINTS, "").layer.values
-    layout, tests = layout_of(scenario), _tests(scenario)
+    layout, parts = layout_of(traits), traits.parts
     found: dict[str, Value] = {"ranks-per-node": scenario.ppn, "target": scenario.target.kind}
     if layout in (COLLECTIVE, SHARED):
         found[CALLS] = "collective" if layout == COLLECTIVE else "independent"
-    if layout in (OWN, COLLECTIVE, SHARED) and tests:
+    if layout in (OWN, COLLECTIVE, SHARED) and parts:
         found[LAYOUT] = OWN if layout == OWN else SHARED
-        found[CALL_SIZE] = tests[0].transfer_size
-        found["direct"] = "direct" if all(test.direct_io for test in tests) else "buffered"
+        found[CALL_SIZE] = parts[0].call or 0
+        found["direct"] = "direct" if traits.direct else "buffered"
     if scenario.striping.setstripe is None:
-        found |= _stripes(scenario, machine, hints, tests)
+        found |= _stripes(scenario, machine, hints, traits)
     if layout == COLLECTIVE:
         found |= _buffers(hints, found.get(COUNT))
     return found
 
 
 def _stripes(
-    scenario: Scenario, machine: Machine, hints: Mapping[str, str], tests: tuple[IorTest, ...]
+    scenario: Scenario, machine: Machine, hints: Mapping[str, str], traits: Traits
 ) -> dict[str, Value]:
-    """Return stripe count and size, asked for by IOR, by a hint, by the user, or by the site."""
-    own = (tests[0].stripe_count, tests[0].stripe_size) if tests else (0, 0)
+    """Return stripe count and size, asked for by a program, a hint, the user, or the site."""
+    own = next(((one.stripe_count, one.stripe_size) for one in traits.parts), (0, 0))
     hinted = _number(hints, "striping_factor"), _number(hints, "striping_unit")
     asked = scenario.striping.count, scenario.striping.size
     lustre = machine.lustre

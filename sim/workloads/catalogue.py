@@ -20,9 +20,11 @@ from xc40io.config.model import explain
 from xc40io.workloads.io500.command import Io500
 from xc40io.workloads.ior.command import Ior
 from xc40io.workloads.mdtest.command import Mdtest
+from xc40io.workloads.traits import Traits
 
 if TYPE_CHECKING:
     from xc40io.config.asked_workload import Workload as AskedWorkload
+    from xc40io.config.scenario import Scenario
     from xc40io.workloads.kernels.kernel import Kernel
     from xc40io.workloads.workload import Workload
 
@@ -178,3 +180,22 @@ def workload_of(asked: AskedWorkload) -> Workload:
         return Mdtest(asked.mdtest)
 
     return Ior(asked.ior)
+
+
+def traits_of(scenario: Scenario) -> Traits:
+    """Return what the phases of a job are.
+
+    Raises
+    ------
+    InputError
+        As of :func:`workload_of`.
+    """
+    return workload_of(scenario.workload).traits(scenario)
+
+
+def traits_if_known(scenario: Scenario) -> Traits:
+    """Return the same, and of a workload that is none, as one whose file has gone, no phases."""
+    try:
+        return traits_of(scenario)
+    except InputError:
+        return Traits(where=scenario.target.kind)

@@ -14,6 +14,7 @@ from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
+from xc40io.workloads.traits import PhaseTraits, Traits
 
 if TYPE_CHECKING:  # whoever asks for the options must not wait for NumPy
     import simpy
@@ -66,6 +67,26 @@ class Workload(ABC):
     @abstractmethod
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that so many ranks will read and write in all, about."""
+
+    def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
+        """Return what its phases are that differ; ranks: of the job."""
+        return (PhaseTraits(bytes_a_rank=self.bytes_to_move(ranks) // ranks),)
+
+    def traits(self, scenario: Scenario) -> Traits:
+        """Return what its phases are in the job of a scenario."""
+        ranks = scenario.nodes * scenario.ppn
+        return Traits(
+            where=scenario.target.kind,
+            bytes=self.bytes_to_move(ranks),
+            phases=self.phase_traits(ranks),
+        )
+
+    def described(self) -> dict[str, object]:
+        """Return what tells it from others of its kind, each thing by a word of its own.
+
+        How ranks share their files is none of it: :class:`~xc40io.workloads.traits.Traits` say it.
+        """
+        return {"workload": repr(self.asked())}
 
     @abstractmethod
     def run(self, job: Job) -> Generator[simpy.Event, Any, object]:

@@ -15,6 +15,7 @@ import xc40io
 from xc40io.config.errors import InputError
 from xc40io.results.programs.forms import output_of
 from xc40io.results.saved import load_saved
+from xc40io.workloads.catalogue import traits_of
 
 BEFORE = Path(__file__).with_name("saved_before_round_time.xc40io")
 """``ior --nodes 1 --ppn 1 --stripe-count 1 --save FILE -- -w -r -b 1m -t 1m``, before a machine had
@@ -54,6 +55,7 @@ def test_a_result_of_an_older_version_is_told_as_then():
     (write, _read) = xc40io.ior_rows(result)
     assert f"{write.bandwidth / 2**20:.2f}" == "191.02"
     assert "191.02" in str(output_of(result).answer)
+    assert result.traits == traits_of(result.scenario)
 
 
 def test_a_machine_of_an_older_version_does_what_it_did(tmp_path: Path):

@@ -22,6 +22,7 @@ from xc40io.trust.how_sure import (
 )
 from xc40io.trust.model_error import Spread, model_errors
 from xc40io.trust.run_kind import narrow_kind, run_kind
+from xc40io.workloads.catalogue import traits_of
 
 VALUES = st.floats(1e-6, 1e15)
 RATIOS = st.floats(0.01, 100.0)
@@ -57,8 +58,8 @@ def test_the_larger_the_errors_the_wider_the_interval(
 
 def test_a_run_as_measured_is_asked_of_its_narrowest_kind() -> None:
     errors = model_errors()
-    found = real_interval(job(), "write", 1e10)
-    own = errors.narrow[narrow_kind(job(), "write")].crossed
+    found = real_interval(job(), traits_of(job()), "write", 1e10)
+    own = errors.narrow[narrow_kind(job(), traits_of(job()), "write")].crossed
     assert (found.measured, found.why) == (True, "")
     assert found.high == pytest.approx(1e10 * math.exp(own.nine_of_ten))
     assert found.low == pytest.approx(1e10 / math.exp(own.nine_of_ten))
@@ -79,17 +80,19 @@ def test_a_run_as_measured_is_asked_of_its_narrowest_kind() -> None:
 )
 def test_beyond_what_was_measured_it_is_wider_and_says_why(scenario: Scenario, why: str) -> None:
     errors = model_errors()
-    spread, said = expected(scenario, "write")
+    traits = traits_of(scenario)
+    spread, said = expected(scenario, traits, "write")
     assert said.endswith(why)
     assert spread.nine_of_ten >= errors.unmeasured.crossed.nine_of_ten
-    narrow = errors.narrow.get(narrow_kind(scenario, "write"))
+    narrow = errors.narrow.get(narrow_kind(scenario, traits, "write"))
     assert narrow is None or spread.nine_of_ten >= narrow.crossed.nine_of_ten
-    assert not real_interval(scenario, "write", 1.0).measured
+    assert not real_interval(scenario, traits, "write", 1.0).measured
 
 
 def test_the_measured_runs_are_no_strangers() -> None:
-    assert run_kind(job(), "write") in model_errors().kinds
-    assert expected(job(nodes=256), "write").why == ""
+    many = job(nodes=256)
+    assert run_kind(traits_of(many), "write") in model_errors().kinds
+    assert expected(many, traits_of(many), "write").why == ""
 
 
 @given(SPREADS)

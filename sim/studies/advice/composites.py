@@ -32,7 +32,7 @@ def composite_layouts(nature: JobNature) -> tuple[str, ...]:
 
     None where something else says how the files are laid out: hints, IOR's options, the program.
     """
-    own = any(test.stripe_count or test.stripe_size for test in nature.tests)
+    own = any(part.stripe_count or part.stripe_size for part in nature.parts)
     if nature.lays_out or own or LAYOUT_HINTS.keys() & nature.hints.keys():
         return ()
     return tuple(_possible(nature))

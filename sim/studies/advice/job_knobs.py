@@ -148,7 +148,7 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
     """Yield every knob that a job has; the later ones are turned after the earlier ones."""
     if not nature.replays:
         yield _target(nature)
-        if nature.tests and not nature.has_script:
+        if nature.parts and not nature.has_script:
             yield _layout(nature)
             yield _call_size(nature)
             yield _direct(nature)
@@ -168,7 +168,7 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
 
 def _target(nature: JobNature) -> Knob:
     machine = nature.machine
-    alone = nature.own_files and not any(test.reorders for test in nature.tests)
+    alone = nature.own_files and not any(part.shifted for part in nature.parts)
     there = {"lustre": True, "ssd": machine.ssd and alone, "bb": machine.burst_buffer}
     kind = nature.scenario.target.kind
 
@@ -208,9 +208,8 @@ def _layout(nature: JobNature) -> Knob:
 
 
 def _call_size(nature: JobNature) -> Knob:
-    """Return the knob of IOR's transfer size: calls of four, 16... times as many bytes."""
-    test = nature.tests[0]
-    present, block = test.transfer_size, test.block_size
+    """Return the knob of the bytes of a call: calls of four, 16... times as many bytes."""
+    present, block = nature.parts[0].call or 0, nature.parts[0].block or 0
     larger = (present << power for power in (2, 4, 6, 8))
     values = (present, *(size for size in larger if size <= _LARGEST_CALL and block % size == 0))
 
@@ -233,14 +232,14 @@ def _direct(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
         return _with_switch(scenario, "B", on=value == _DIRECT)
 
-    aligned = not any(test.transfer_size % _PAGE for test in nature.tests)
+    aligned = not any((part.call or 0) % _PAGE for part in nature.parts)
     return Knob(
         DIRECT,
         "through the page cache, or past it (O_DIRECT)",
         Who.PROGRAM,
         (_BUFFERED, _DIRECT) if aligned and not nature.over_mpi else (),
         change,
-        _DIRECT if all(test.direct_io for test in nature.tests) else _BUFFERED,
+        _DIRECT if nature.traits.direct else _BUFFERED,
         ordered=False,
         phrase=lambda value: f"{value} I/O",
     )
@@ -280,7 +279,7 @@ def _calls(nature: JobNature) -> Knob:
         return varied(scenario, {"kernel.collective": on})
 
     kernel = nature.scenario.workload.kernel or {}
-    together = nature.collective if nature.tests else kernel.get("collective", nature.collective)
+    together = nature.collective if nature.parts else kernel.get("collective", nature.collective)
     return Knob(
         CALLS,
         "collective or independent calls",

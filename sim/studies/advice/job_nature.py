@@ -16,9 +16,8 @@ from xc40io.mpi.hint_text import read_patterns
 from xc40io.studies.case import NO_CALLS
 from xc40io.studies.record import RunRecord
 from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
-from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
 from xc40io.workloads.kernels.kernel import Kernel
+from xc40io.workloads.traits import OWN, PhaseTraits, Traits
 from xc40io.workloads.workload import Workload
 
 REPLAY = "replay"
@@ -53,7 +52,7 @@ class JobNature:
     machine: Machine  # with the changes of the scenario made
     collective: bool  # whether ranks read or wrote through the aggregators of MPI-IO
     may_share_locks: bool  # nobody but aggregators touched the files: a group lock is safe
-    tests: tuple[IorTest, ...]  # of an IOR command; empty for kernels and logs
+    traits: Traits  # what its phases are
     options: frozenset[str]  # of a kernel that can be switched, by name; empty for others
     lays_out: bool = False  # whether its files ask for stripes of their own, as those of a log do
 
@@ -68,14 +67,19 @@ class JobNature:
         return replays(self.scenario)
 
     @property
+    def parts(self) -> tuple[PhaseTraits, ...]:
+        """The tests of an IOR command; none of kernels and logs."""
+        return self.traits.parts
+
+    @property
     def own_files(self) -> bool:
         """Whether each rank has a file of its own, as far as the workload tells."""
-        return bool(self.tests) and all(test.file_per_process for test in self.tests)
+        return bool(self.parts) and all(part.sharing == OWN for part in self.parts)
 
     @property
     def over_mpi(self) -> bool:
         """Whether an IOR command goes through MPI-IO, so that collective calls are a choice."""
-        return bool(self.tests) and not any(test.api in WITHOUT_MPI for test in self.tests)
+        return bool(self.parts) and all(part.over_mpi for part in self.parts)
 
     @property
     def has_script(self) -> bool:
@@ -85,12 +89,13 @@ class JobNature:
     @property
     def block(self) -> int | None:
         """Contiguous bytes of a rank; None where the workload does not tell."""
-        return self.tests[0].block_size if self.tests else None
+        return self.parts[0].block if self.parts else None
 
     @property
     def call(self) -> int | None:
         """Bytes of one call of all ranks; None where the workload does not tell."""
-        return self.tests[0].transfer_size * self.ranks if self.tests else None
+        call = self.parts[0].call if self.parts else None
+        return None if call is None else call * self.ranks
 
     @property
     def hints(self) -> dict[str, str]:
@@ -114,7 +119,7 @@ def nature_of(scenario: Scenario, record: RunRecord) -> JobNature:
         machine=machine_of(scenario),
         collective=collective,
         may_share_locks=collective and not any(told.independent for told in record.library),
-        tests=workload.command.tests if isinstance(workload, Ior) else (),
+        traits=workload.traits(scenario),
         options=_switches(workload),
         lays_out=replays(scenario) or (isinstance(workload, Kernel) and workload.lays_out),
     )

@@ -182,7 +182,7 @@ def striping_of(nature: JobNature, scenario: Scenario) -> tuple[int | None, int 
 def stripe_count_of(nature: JobNature) -> int | None:
     """Return the stripe count of a job's files; None where its files ask for their own."""
     osts = nature.machine.lustre.osts
-    own = nature.tests[0].stripe_count if nature.tests else 0
+    own = nature.parts[0].stripe_count if nature.parts else 0
     hint = nature.hints.get("striping_factor") if nature.collective or nature.over_mpi else None
     asked = own or int(hint or 0) or nature.scenario.striping.count or 0
     if not asked and nature.lays_out:
@@ -193,7 +193,7 @@ def stripe_count_of(nature: JobNature) -> int | None:
 
 def stripe_size_of(nature: JobNature) -> int | None:
     """Return the stripe size in bytes; None where its files ask for their own."""
-    own = nature.tests[0].stripe_size if nature.tests else 0
+    own = nature.parts[0].stripe_size if nature.parts else 0
     hint = nature.hints.get("striping_unit") if nature.collective or nature.over_mpi else None
     asked = own or int(hint or 0) or nature.scenario.striping.size or 0
     if not asked and nature.lays_out:

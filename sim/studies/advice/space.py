@@ -25,8 +25,8 @@ from xc40io.studies.advice.knobs import (
     stripe_count_of,
     stripe_size_of,
 )
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import traits_of, workload_of
+from xc40io.workloads.traits import OWN
 
 LIMITS: Mapping[str, str] = {
     "nodes": "compute nodes of the job",
@@ -93,12 +93,9 @@ def _nodes(_nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
 
 
 def _files(_nature: JobNature, _setting: Setting, scenario: Scenario) -> int:
-    """Return how many files IOR makes; 1 for a workload that does not tell."""
-    workload = workload_of(scenario.workload)
-    if not isinstance(workload, Ior):
-        return 1
-    ranks = scenario.nodes * scenario.ppn
-    return max(ranks if test.file_per_process else 1 for test in workload.command.tests)
+    """Return how many files there are in a phase; 1 for a workload that does not tell."""
+    own = any(one.sharing == OWN for one in traits_of(scenario).phases)
+    return scenario.nodes * scenario.ppn if own else 1
 
 
 def _osts(nature: JobNature, _setting: Setting, scenario: Scenario) -> int:

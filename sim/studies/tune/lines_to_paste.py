@@ -14,8 +14,7 @@ from xc40io.studies.advice.job_nature import replays
 from xc40io.studies.advice.knobs import Who, striping_of
 from xc40io.studies.advice.space import Space
 from xc40io.studies.tune.trial import Trial
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import traits_of
 from xc40io.workloads.job_script.start_line import start_line, typed
 
 _FOLDER, _PROGRAM = "DIR", "PROGRAM"
@@ -62,11 +61,8 @@ def _setstripe(space: Space, scenario: Scenario) -> str:
 
 def _folder(scenario: Scenario) -> str:
     """Return the folder of the files, where the command names it."""
-    if scenario.workload.ior is None:
-        return _FOLDER
-    workload = workload_of(scenario.workload)
-    assert isinstance(workload, Ior)
-    folder = str(PurePosixPath(workload.command.tests[0].test_file).parent)
+    path = traits_of(scenario).path
+    folder = "." if path is None else str(PurePosixPath(path).parent)
     return _FOLDER if folder == "." else typed(folder)
 
 

@@ -28,8 +28,8 @@ from xc40io.studies.plan.mix_runs import JobRuns, jobs_of_weights
 from xc40io.studies.processes import Failure, bytes_to_move
 from xc40io.studies.record import RunRecord, of_job
 from xc40io.studies.simulations import Ended, Simulations
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.traits import OWN
 
 MOST = 6
 """Jobs of a mix that a job is run beside: those that stand for most bytes, or node-hours."""
@@ -93,11 +93,9 @@ class Neighbour:
 
 
 def _shares_a_file(scenario: Scenario) -> bool:
-    """Tell whether all ranks of an IOR command write one file."""
-    workload = workload_of(scenario.workload)
-    return isinstance(workload, Ior) and not any(
-        test.file_per_process for test in workload.command.tests
-    )
+    """Tell whether all ranks of a command write one file."""
+    parts = traits_of(scenario).parts
+    return bool(parts) and not any(part.sharing == OWN for part in parts)
 
 
 class Neighbours:

@@ -49,7 +49,7 @@ from xc40io.telling.units import ANY, ROWS
 from xc40io.topology.text import format_count
 from xc40io.trust.doubts import doubt_of
 from xc40io.trust.how_sure import NINE_OF_TEN, Interval
-from xc40io.trust.model_error import ModelError, model_error_of
+from xc40io.trust.model_error import ModelError, model_errors
 from xc40io.trust.run_kind import run_kind
 from xc40io.trust.sureness import (
     Sureness,
@@ -420,8 +420,8 @@ def _off(logarithm: float) -> str:
 
 def main_error(found: Tuning) -> tuple[str, ModelError | None]:
     """Return the kind of run of the phase that takes longest now, and the model's error for it."""
-    scenario, longest = found.present.scenario, found.longest_phase
-    return run_kind(scenario, longest), model_error_of(scenario, longest)
+    kind = run_kind(found.space.nature.traits, found.longest_phase)
+    return kind, model_errors().kinds.get(kind)
 
 
 def _model_error(found: Tuning) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from xc40io.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
 from xc40io.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
 from xc40io.workloads.ior.checks import check as check_ior
 from xc40io.workloads.mdtest.checks import check as check_mdtest
+from xc40io.workloads.traits import METADATA, OWN, SHARED, PhaseTraits
 from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
@@ -83,6 +84,14 @@ class Io500(Workload):
     def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
         """Return nothing: how much is written, the stonewall decides."""
         return 0
+
+    def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:  # noqa: ARG002
+        """Return how ranks share the files of IOR; all that is not IOR is about metadata."""
+        return (
+            PhaseTraits(begins="ior-easy", sharing=OWN),
+            PhaseTraits(begins="ior-hard", sharing=SHARED),
+            PhaseTraits(access=METADATA),
+        )
 
     def outcome(self, ranks: int) -> Io500Outcome:
         """Return the outcome so far."""

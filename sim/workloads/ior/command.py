@@ -10,6 +10,8 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
+from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
+from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, PhaseTraits
 from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
@@ -17,6 +19,21 @@ if TYPE_CHECKING:
 
     from xc40io.workloads.ior.outcome import IorOutcome
     from xc40io.workloads.job import Job
+
+
+_APART = {
+    "size": ("block_size", "transfer_size", "segments"),
+    "interface": ("api", "api_as_typed", "version"),
+    "direct I/O": ("direct_io",),
+    "syncs": ("fsync", "fsync_per_write"),
+}
+"""What two commands may differ in, as claims put it, and the parameters that say so."""
+
+
+def _sharing(test: IorTest) -> str:
+    if test.file_per_process:
+        return OWN
+    return COLLECTIVE if test.collective else SHARED
 
 
 class Ior(Workload):
@@ -61,6 +78,39 @@ class Ior(Workload):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all tests move, if nothing stops them early."""
         return sum(test.bytes_to_move(ranks) for test in self.command.tests)
+
+    def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:  # noqa: ARG002
+        """Return what the phases of each test are."""
+        return tuple(
+            PhaseTraits(
+                part=part,
+                access=access.way,
+                sharing=_sharing(test),
+                bytes_a_rank=test.block_size * test.segments,
+                call=test.transfer_size,
+                block=test.block_size,
+                direct=test.direct_io,
+                synced=test.fsync_per_write,
+                over_mpi=test.api not in WITHOUT_MPI,
+                shifted=test.reorders,
+                stripe_count=test.stripe_count,
+                stripe_size=test.stripe_size,
+                path=test.test_file.partition("@")[0],
+            )
+            for part, test in enumerate(self.command.tests)
+            for access in test.phases
+        )
+
+    def described(self) -> dict[str, object]:
+        """Return what its tests are; of the API's rules which hold follows from the interface."""
+        tests = [vars(test).copy() for test in self.command.tests]
+        for test in tests:
+            del test["file_per_process"], test["collective"]
+        apart = {
+            word: [[test.pop(name) for name in names] for test in tests]
+            for word, names in _APART.items()
+        }
+        return {**apart, "workload": repr(tests)}
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
         """Do all tests: the SimPy process of the job."""

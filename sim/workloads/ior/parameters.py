@@ -151,6 +151,11 @@ class Access(StrEnum):
         """Whether bytes travel from the servers to the ranks."""
         return self is not Access.WRITE
 
+    @property
+    def way(self) -> Literal["write", "read"]:
+        """What it belongs to: a check of what was written to the write."""
+        return "write" if self in (Access.WRITE, Access.WRITE_CHECK) else "read"
+
 
 @kept
 @dataclass(frozen=True, kw_only=True)

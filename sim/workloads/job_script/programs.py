@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.workloads.catalogue import KERNELS, WRITTEN, workload_of
-from xc40io.workloads.ior.command import Ior
-from xc40io.workloads.mdtest.command import Mdtest
 
 _WRITTEN = ("e3sm", "exerciser")
 """Kernels in Python that are called as the programs are whose I/O they do."""
@@ -96,16 +93,9 @@ def program_of(words: Sequence[str], folder: Path) -> Program:
         If the program does not know an option, or such a file cannot be read.
     """
     benchmark, rest = _benchmark(words[0]), tuple(words[1:])
-    if benchmark == "ior":
-        asked = Workload(ior=rest).found_from(folder)
-        ior = workload_of(asked)
-        assert isinstance(ior, Ior)
-        return Program(asked, ior.command.tests[0].test_file.partition("@")[0])
-    if benchmark == "mdtest":
-        asked = Workload(mdtest=rest).found_from(folder)
-        mdtest = workload_of(asked)
-        assert isinstance(mdtest, Mdtest)
-        return Program(asked, _value_of(rest, "-d"))
+    if benchmark in ("ior", "mdtest"):
+        asked = Workload.model_validate({benchmark: rest}).found_from(folder)
+        return Program(asked, workload_of(asked).phase_traits(1)[0].path)
     if benchmark == "h5bench":
         config = next((word for word in rest if word.lower().endswith(".json")), None)
         if config is None:
@@ -119,9 +109,3 @@ def program_of(words: Sequence[str], folder: Path) -> Program:
     )
     paths = [word for word in rest if "/" in word and not word.startswith("-")]
     return Program(Workload(kernel={"name": name}), paths[-1] if paths else None, (note,))
-
-
-def _value_of(words: Sequence[str], option: str) -> str | None:
-    """Return the value behind an option."""
-    found = [word for before, word in pairwise(words) if before == option]
-    return found[-1].partition("@")[0] if found else None

@@ -7,6 +7,7 @@ Python and for the command line. Skeletons make such a model of the parameters i
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
@@ -16,6 +17,7 @@ from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.model import Model
 from xc40io.mpi.known_hints import Displays, read_displays
+from xc40io.workloads.traits import APPLICATION, COLLECTIVE, SHARED, PhaseTraits
 from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
@@ -53,6 +55,13 @@ class Kernel(Model, Workload):
     def lays_out(self) -> bool:
         """Whether its files ask for stripes of their own where the job asks for none."""
         return False
+
+    def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
+        """Return that all share a file, if it has an option that says how: ``collective``."""
+        ways = {None: APPLICATION, True: COLLECTIVE, False: SHARED}
+        together = getattr(self, "collective", None)
+        sharing = ways[None if together is None else bool(together)]
+        return tuple(replace(one, sharing=sharing) for one in super().phase_traits(ranks))
 
     def notes(self, job: Job) -> tuple[str, ...]:
         """Say so if MPI-IO was asked to print something and the kernel does without it."""

@@ -10,6 +10,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.mdtest.checks import check, remarks
 from xc40io.workloads.mdtest.options import parse_arguments
+from xc40io.workloads.traits import METADATA, PhaseTraits
 from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:
@@ -55,6 +56,18 @@ class Mdtest(Workload):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all iterations write and read."""
         return self.command.test.bytes_to_move(ranks)
+
+    def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
+        """Return that all are about metadata."""
+        test = self.command.test
+        return (
+            PhaseTraits(
+                access=METADATA,
+                bytes_a_rank=self.bytes_to_move(ranks) // ranks,
+                own_directory=test.unique,
+                path=test.paths[0] if "-d" in self._arguments else None,
+            ),
+        )
 
     def run(self, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
         """Do all iterations: the SimPy process of the job."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from xc40io.results.frames import PHASES
 from xc40io.results.programs.kernel_answer import parts_table, rows_table
-from xc40io.run.frames import PHASES
 from xc40io.telling.cells import written
 from xc40io.telling.data import record
 from xc40io.telling.text import blocks_text

@@ -12,8 +12,7 @@ from xc40io.studies.advice.job_knobs import BY_DEFAULT, knobs_of
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import COUNT, SIZE
 from xc40io.studies.advice.space import Space
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.ior.command import Ior
+from xc40io.workloads.catalogue import traits_of
 
 
 def job(ior: str = "-w -e -b 8m -t 1m", release: str = "2.14", **fields: object) -> Scenario:
@@ -24,11 +23,7 @@ def job(ior: str = "-w -e -b 8m -t 1m", release: str = "2.14", **fields: object)
 
 def nature(scenario: Scenario) -> JobNature:
     """Return what a job is, without a run of it."""
-    workload = workload_of(scenario.workload)
-    assert isinstance(workload, Ior)
-    return JobNature(
-        scenario, machine_of(scenario), False, False, workload.command.tests, frozenset()
-    )
+    return JobNature(scenario, machine_of(scenario), False, False, traits_of(scenario), frozenset())
 
 
 def test_what_can_be_proposed_follows_from_the_release() -> None:

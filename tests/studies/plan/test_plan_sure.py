@@ -14,8 +14,9 @@ from xc40io.studies.plan.plan_answer import plan_answer
 from xc40io.studies.plan.plan_sure import rate_interval
 from xc40io.telling.data import document_of
 from xc40io.telling.text import text_of
-from xc40io.trust.how_sure import real_interval
+from xc40io.trust.how_sure import Interval, real_interval
 from xc40io.trust.sureness import exactly
+from xc40io.workloads.catalogue import traits_of
 
 WRITE = {"nodes": 2, "ppn": 4, "workload": {"ior": "-a POSIX -F -w -e -b 16m -t 4m"}}
 SHARED = {"nodes": 2, "ppn": 4, "workload": {"ior": "-a MPIIO -c -w -e -b 4m -t 4m"}}
@@ -30,13 +31,18 @@ def planned(asked: WorkloadMix, store: Path) -> Plan:
     return plan(asked, {"lustre.osts": [28]}, jobs=1, store=store)
 
 
+def of_one_job(job: dict[str, Any], rate: float) -> Interval:
+    scenario = Scenario(machine="theta", **job)
+    return real_interval(scenario, traits_of(scenario), "write", rate)
+
+
 def test_a_mix_of_one_job_is_as_sure_as_its_job(tmp_path: Path) -> None:
     found = planned(mix(WRITE), tmp_path)
     sure = rate_interval(found, found.present)
     rate = found.present.rate
     assert sure is not None
     assert rate is not None
-    alone = real_interval(Scenario(machine="theta", **WRITE), "write", rate)
+    alone = of_one_job(WRITE, rate)
     assert (sure.low, sure.high) == pytest.approx((alone.low, alone.high))
 
 
@@ -45,10 +51,7 @@ def test_of_several_jobs_it_lies_between_theirs(tmp_path: Path) -> None:
     sure = rate_interval(both, both.present)
     assert sure is not None
     assert both.present.rate is not None
-    factors = [
-        rate / real_interval(Scenario(machine="theta", **job), "write", rate).low
-        for job, rate in ((WRITE, 1e9), (SHARED, 1e9))
-    ]
+    factors = [rate / of_one_job(job, rate).low for job, rate in ((WRITE, 1e9), (SHARED, 1e9))]
     assert min(factors) < both.present.rate / sure.low < max(factors)
     changed = rate_interval(both, both.configurations[1])
     assert changed is not None

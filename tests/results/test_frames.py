@@ -11,7 +11,7 @@ import pytest
 from xc40io import Result, Scenario, simulate
 from xc40io.config.errors import FailureError
 from xc40io.plane.causes import Cause
-from xc40io.run.frames import TABLES, VARIABLES
+from xc40io.results.frames import TABLES, VARIABLES
 from xc40io.telling.answer import To
 
 

@@ -11,18 +11,17 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from xc40io.config.extras import need
-from xc40io.config.scenario import Scenario
-from xc40io.engine.types import Floats, Integers
+from xc40io.engine.types import Integers
 from xc40io.machine.filesystem import FileSet
 from xc40io.plane.causes import DOING, FINEST, Cause
 from xc40io.plane.stations import StationKind
+from xc40io.run.result import Result
 from xc40io.run.station_table import StationTable
-from xc40io.run.submission import Allocation
 from xc40io.telling.answer import Column, Columns, Table, To, Unit
 from xc40io.telling.data import frame
 from xc40io.telling.units import (
@@ -48,25 +47,6 @@ if TYPE_CHECKING:
 _KINDS = tuple(kind.name.lower() for kind in StationKind)
 
 
-class Finished(Protocol):
-    """What the tables are made of: a :class:`~xc40io.run.result.Result`, which describes it all."""
-
-    @property
-    def scenario(self) -> Scenario: ...  # noqa: D102
-    @property
-    def allocation(self) -> Allocation: ...  # noqa: D102
-    @property
-    def rows(self) -> tuple[Row, ...]: ...  # noqa: D102
-    @property
-    def files(self) -> dict[str, FileSet]: ...  # noqa: D102
-    @property
-    def waits(self) -> Floats: ...  # noqa: D102
-    @property
-    def doing(self) -> Floats: ...  # noqa: D102
-    @property
-    def station_table(self) -> StationTable: ...  # noqa: D102
-
-
 def wait_column(cause: Cause) -> str:
     """Return the name of the column of a cause: ``wait_ost``."""
     return f"wait_{cause.name.lower()}"
@@ -77,7 +57,7 @@ def at_column(cause: Cause) -> str:
     return f"at_{cause.name.lower()}"
 
 
-def _ranks(result: Finished) -> dict[str, Any]:
+def _ranks(result: Result) -> dict[str, Any]:
     ranks = np.arange(len(result.waits))
     waits = {wait_column(cause): result.waits[:, cause].copy() for cause in FINEST}
     doing = {at_column(cause): result.doing[:, cause].copy() for cause in DOING}
@@ -85,7 +65,7 @@ def _ranks(result: Finished) -> dict[str, Any]:
     return {"rank": ranks, "node": node, **waits, **doing}
 
 
-def _figures(result: Finished) -> dict[str, Any]:
+def _figures(result: Result) -> dict[str, Any]:
     found = [
         (number, name, float(figure.value), figure.unit)
         for number, row in enumerate(result.rows)
@@ -95,7 +75,7 @@ def _figures(result: Finished) -> dict[str, Any]:
     return dict(zip(("row", "figure", "value", "unit"), map(list, columns), strict=True))
 
 
-def _files(result: Finished) -> dict[str, Any]:
+def _files(result: Result) -> dict[str, Any]:
     sets = result.files.values()
     each = [len(files.osts) for files in sets]
     return {
@@ -105,7 +85,7 @@ def _files(result: Finished) -> dict[str, Any]:
     }
 
 
-def _objects(result: Finished) -> dict[str, Any]:
+def _objects(result: Result) -> dict[str, Any]:
     sets = result.files.values()
     width = chain.from_iterable([files.osts.shape[1]] * len(files.osts) for files in sets)
     widths = np.array(list(width), np.int64)
@@ -127,7 +107,7 @@ def _joined(parts: list[Integers]) -> Integers:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _stations(result: Finished) -> dict[str, Any]:
+def _stations(result: Result) -> dict[str, Any]:
     table = result.station_table
     served = np.flatnonzero(table.requests)
     names = ("bytes", "requests", "busy", "first", "last", "waiting")
@@ -141,7 +121,7 @@ def _stations(result: Finished) -> dict[str, Any]:
     }
 
 
-def _bins(result: Finished) -> dict[str, Any]:
+def _bins(result: Result) -> dict[str, Any]:
     table = result.station_table
     positions, rows = _watched(table)
     moved, busy = table.bin_bytes[rows], table.bin_busy[rows]
@@ -230,8 +210,8 @@ class _Phase(NamedTuple):
     real: Interval | None
 
 
-def _phases(result: Finished) -> list[_Phase]:
-    sureness = Sureness(result.scenario)
+def _phases(result: Result) -> list[_Phase]:
+    sureness = Sureness(result.scenario, result.traits)
     return [_Phase(row, sureness.interval(row.phase, row.bandwidth)) for row in result.rows]
 
 
@@ -316,12 +296,12 @@ VARIABLES = (
 """The variables and coordinates of :func:`to_xarray`."""
 
 
-def to_pandas(result: Finished) -> dict[str, pd.DataFrame]:
+def to_pandas(result: Result) -> dict[str, pd.DataFrame]:
     """Return the tables of a result, by the names of :data:`TABLES`."""
     return {each.name: frame(Table(each.inner, partial(each.value, result))) for each in TABLES}
 
 
-def to_xarray(result: Finished) -> xr.Dataset:
+def to_xarray(result: Result) -> xr.Dataset:
     """Return what happened over time, and what ranks waited for: see :data:`VARIABLES`.
 
     Raises

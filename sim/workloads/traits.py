@@ -1,0 +1,142 @@
+"""What the phases of a workload are: how ranks share files, which way bytes go, in which calls.
+
+The program that knows says so once, before anything runs
+(:meth:`~xc40io.workloads.workload.Workload.phase_traits`), and a result carries it: nobody else
+reads a command line to find it out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from xc40io.config.kept import kept
+
+OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
+"""A file for each rank; one file, each rank by itself; one file, through MPI-IO's aggregators."""
+
+APPLICATION = "application"
+"""Whatever a program does that does not say whether its calls are collective."""
+
+MIXED = "several tests"
+"""Of phases that share their files in several of these ways."""
+
+METADATA: Final = "metadata"
+"""What phases do that make, look at and remove files."""
+
+Access = Literal["write", "read", "metadata"]
+
+
+def access_of(phase: str) -> Access:
+    """Return ``read`` of a phase with this word in its name, else ``write``."""
+    return "read" if "read" in phase.lower() else "write"
+
+
+@kept
+@dataclass(frozen=True, kw_only=True)
+class PhaseTraits:
+    """What phases of one kind are.
+
+    Attributes
+    ----------
+    begins
+        How their names begin; empty of all that have no entry of their own.
+    part
+        Of the workload, from 0: the test in an IOR command.
+    access
+        What they do; None: as the name of each says, ``read`` with this word in it.
+    sharing
+        How the ranks share their files, one of the words above.
+    bytes_a_rank
+        That each rank moves in one of them, about.
+    call, block
+        Bytes of a call, and those that a rank has one behind the other; None where it is not known.
+    direct, synced
+        Whether each call goes past the page cache, and whether an fsync follows it.
+    over_mpi
+        Whether it goes through MPI-IO, so that collective calls are a choice.
+    shifted
+        Whether ranks read what others wrote.
+    own_directory
+        Whether each rank has a directory of its own.
+    stripe_count, stripe_size
+        That the program itself asks for; 0 for none.
+    path
+        The file that is written, or its folder, where the workload names it.
+    """
+
+    begins: str = ""
+    part: int = 0
+    access: Access | None = None
+    sharing: str = APPLICATION
+    bytes_a_rank: int = 0
+    call: int | None = None
+    block: int | None = None
+    direct: bool = False
+    synced: bool = False
+    over_mpi: bool = False
+    shifted: bool = False
+    own_directory: bool = False
+    stripe_count: int = 0
+    stripe_size: int = 0
+    path: str | None = None
+
+
+@kept
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What the phases of a job are.
+
+    Attributes
+    ----------
+    where
+        The target of its files: ``lustre``, ``ssd``, ``bb``, ``home``.
+    bytes
+        That all ranks move in all phases, about; 0 also where only the run can tell.
+    phases
+        Those that differ, in their order.
+    """
+
+    where: str = "lustre"
+    bytes: int = 0
+    phases: tuple[PhaseTraits, ...] = ()
+
+    @property
+    def sharing(self) -> str:
+        """How the ranks share their files, in all phases that have no name of their own."""
+        found = {one.sharing for one in self.phases if not one.begins} or {APPLICATION}
+        return found.pop() if len(found) == 1 else MIXED
+
+    @property
+    def parts(self) -> tuple[PhaseTraits, ...]:
+        """The first phase of each part whose calls are known."""
+        first: dict[int, PhaseTraits] = {}
+        for one in self.phases:
+            if one.call is not None:
+                first.setdefault(one.part, one)
+        return tuple(first.values())
+
+    @property
+    def direct(self) -> bool:
+        """Whether all calls, where they are known, go past the page cache."""
+        return bool(self.parts) and all(one.direct for one in self.parts)
+
+    @property
+    def path(self) -> str | None:
+        """The file that is written, or its folder, where the workload names it."""
+        return next((one.path for one in self.phases if one.path is not None), None)
+
+    def of(self, phase: str) -> PhaseTraits:
+        """Return what a phase is, by its name; of several of that name the larger sizes."""
+        named = [one for one in self.phases if one.begins and phase.startswith(one.begins)]
+        own = named or [one for one in self.phases if not one.begins] or [PhaseTraits()]
+        access = own[0].access if own[0].access == METADATA else access_of(phase)
+        same = [one for one in own if one.access in (access, None)] or own
+        sharing = {one.sharing for one in own}
+        return replace(
+            same[0],
+            access=access,
+            sharing=sharing.pop() if len(sharing) == 1 else MIXED,
+            bytes_a_rank=max(one.bytes_a_rank for one in same),
+            call=max((one.call for one in same if one.call is not None), default=None),
+        )
