@@ -10,16 +10,17 @@ import click
 from click.shell_completion import CompletionItem
 
 from xc40io.cli.face import Face
+from xc40io.workloads.catalogue import PROGRAMS
 
 COMMANDS = {
-    "ior": ("xc40io.cli.runs.behind_dash:ior", "Run an IOR command line."),
-    "mdtest": ("xc40io.cli.runs.behind_dash:mdtest", "Run an mdtest command line."),
+    **{
+        name: ("xc40io.cli.runs.behind_dash:command_of", program.summary)
+        for name, program in PROGRAMS.items()
+        if program.example
+    },
     "h5bench": ("xc40io.cli.runs.h5bench:h5bench", "Run a configuration of h5bench: HDF5."),
-    "io500": ("xc40io.cli.runs.io500:io500", "Run IO500 with its own file."),
-    "kernel": (
-        "xc40io.cli.runs.kernels:kernel",
-        "Run a kernel: HDF5, ADIOS, VPIC-IO... or a skeleton of your own.",
-    ),
+    "io500": ("xc40io.cli.runs.io500:io500", PROGRAMS["io500"].summary),
+    "kernel": ("xc40io.cli.runs.kernels:kernel", PROGRAMS["kernel"].summary),
     "replay": ("xc40io.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
     "run": ("xc40io.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
     "stream": (
@@ -74,7 +75,11 @@ class _Imported(Mapping[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         module, _, function = COMMANDS[name][0].partition(":")
-        command: click.Command = getattr(import_module(module), function)
+        found = getattr(import_module(module), function)
+        of_program = PROGRAMS.get(name)
+        if of_program is not None and of_program.example:
+            found = found(of_program)
+        command: click.Command = found
         return command
 
     def __iter__(self) -> Iterator[str]:

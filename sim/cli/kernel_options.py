@@ -12,7 +12,7 @@ from xc40io.config.errors import InputError
 from xc40io.config.job_form import JOB, option_of
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.config.units import parse_bytes, parse_per_second, parse_rate, parse_seconds
-from xc40io.workloads.catalogue import kernel_named
+from xc40io.workloads.known_kernels import kernel_named
 
 if TYPE_CHECKING:
     from xc40io.cli.exports import Command

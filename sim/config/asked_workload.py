@@ -1,9 +1,13 @@
-"""What a job does: an IOR or mdtest command, IO500, or a kernel with its options."""
+"""What a job does: the command of a program, a kernel with its options, or IO500.
+
+The fields of :class:`Workload` are the programs that there are. What belongs to each in a scenario,
+its :class:`Form` says; all else of it, :mod:`xc40io.workloads.program`.
+"""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -12,8 +16,6 @@ from pydantic import BeforeValidator, Field, model_validator
 from xc40io.config.errors import InputError
 from xc40io.config.kept import kept
 from xc40io.config.model import Model
-
-_KERNEL_FILES = ("name", "trace", "files", "config")
 
 
 def _text(value: object) -> object:
@@ -53,6 +55,14 @@ class Io500(Model):
     timestamp: Annotated[str, Field(pattern=r"^[0-9A-Za-z._-]{1,29}$")] = START
 
 
+@dataclass(frozen=True)
+class Form:
+    """How a program is asked for: what stands behind its name looks like, and names files where."""
+
+    shape: str  # for a person
+    files: tuple[str, ...] = ()  # the options whose values are files
+
+
 def _arguments(value: object) -> object:
     """Split a command line into its words; take a list of words, numbers among them, as it is."""
     if isinstance(value, str):
@@ -70,9 +80,12 @@ def _kernel(value: object) -> object:
     return {"name": value} if isinstance(value, str) else value
 
 
+_Command = Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)]
+
+
 @kept
 class Workload(Model):
-    """What the job does: one of the four.
+    """What the job does: one of these programs.
 
     Attributes
     ----------
@@ -91,70 +104,94 @@ class Workload(Model):
         (:class:`~xc40io.config.asked_workload.Io500`).
     """
 
-    ior: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
-    mdtest: Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)] = None
-    kernel: Annotated[dict[str, Any] | None, BeforeValidator(_kernel)] = None
-    io500: Io500 | None = None
+    ior: Annotated[_Command, Form("ARGUMENTS", ("-f", "-U"))] = None
+    mdtest: Annotated[_Command, Form("ARGUMENTS", ("-x",))] = None
+    kernel: Annotated[
+        dict[str, Any] | None,
+        BeforeValidator(_kernel),
+        Form("{name: NAME, OPTION: VALUE}", ("name", "trace", "files", "config")),
+    ] = None
+    io500: Annotated[Io500 | None, Form("{config: {SECTION: {OPTION: VALUE}}}")] = None
 
     @model_validator(mode="after")
-    def _one_of_the_four(self) -> Workload:
-        if [self.ior, self.mdtest, self.kernel, self.io500].count(None) != 3:
-            raise ValueError(
-                "right would be one of ior: ARGUMENTS, mdtest: ARGUMENTS, kernel: {name: NAME, "
-                "OPTION: VALUE} and io500: {config: {SECTION: {OPTION: VALUE}}}"
-            )
+    def _is_one(self) -> Workload:
+        if len(self._asked()) != 1:
+            *others, last = (f"{program}: {form.shape}" for program, form in FORMS.items())
+            raise ValueError(f"right would be one of {', '.join(others)} and {last}")
         return self
+
+    def _asked(self) -> dict[str, Any]:
+        return {program: value for program, value in self if value is not None}
+
+    @property
+    def program(self) -> str:
+        """The name of the program."""
+        (program,) = self._asked()
+        return program
+
+    @property
+    def value(self) -> Any:
+        """What stands behind its name."""
+        (value,) = self._asked().values()
+        return value
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of a command line; none of what is not asked for by one."""
+        return self.value if isinstance(self.value, tuple) else ()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of a kernel, with its name; none of other programs."""
+        return self.value if isinstance(self.value, dict) else {}
 
     @property
     def command(self) -> str:
         """What it is in a line: ``ior -w -b 8m``, ``kernel adios``."""
-        if self.kernel is not None:
-            return f"kernel {self.kernel.get('name')}"
-        if self.io500 is not None:
-            return "io500"
-        ((name, words),) = self._typed().items()
-        named = bool(words) and PurePosixPath(words[0]).name.lower() == name
-        return shlex.join(words if named else (name, *words))
+        if self.options:
+            return f"{self.program} {self.options.get('name')}"
+        named = bool(self.words) and PurePosixPath(self.words[0]).name.lower() == self.program
+        return shlex.join(self.words if named else (self.program, *self.words))
 
-    def _typed(self) -> dict[str, tuple[str, ...]]:
-        """Return the words of the command line by its program; nothing of a kernel."""
-        typed = {"ior": self.ior, "mdtest": self.mdtest}
-        return {name: words for name, words in typed.items() if words is not None}
+    @staticmethod
+    def of(program: str, value: Any) -> Workload:
+        """Return the workload of a program, with what stands behind its name in a scenario."""
+        return Workload(**{program: value})
+
+    def having(self, value: Any) -> Workload:
+        """Return the same program with something else behind its name."""
+        return self.of(self.program, value)
 
     def found_from(self, folder: Path) -> Workload:
         """Return the workload with the paths of the files that it names made absolute."""
-        if self.ior is not None:
-            return Workload(ior=_with_files_found(self.ior, ("-f", "-U"), folder))
-        if self.mdtest is not None:
-            return Workload(mdtest=_with_files_found(self.mdtest, ("-x",), folder))
-        if self.io500 is not None:
+        files = FORMS[self.program].files
+        if self.options:
+            found = {name: self.options[name] for name in files if name in self.options}
+            paths = {
+                name: str((folder / path).resolve())
+                for name, path in found.items()
+                if isinstance(path, str) and (name != "name" or path.endswith((".yaml", ".yml")))
+            }
+            return self.having({**self.options, **paths})
+        if not self.words:
             return self
-        return Workload(kernel=_with_traces_found(self.kernel or {}, folder))
+        pairs = zip(("", *self.words), self.words, strict=False)
+        return self.having(
+            tuple(str((folder / word).resolve()) if last in files else word for last, word in pairs)
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the workload as a scenario file has it."""
-        if self.kernel is not None:
-            return {"kernel": self.kernel}
-        if self.io500 is not None:
-            return {"io500": self.io500.model_dump(mode="json")}
-        return {name: shlex.join(words) for name, words in self._typed().items()}
+        if isinstance(self.value, tuple):
+            return {self.program: shlex.join(self.words)}
+        dumped = self.value.model_dump(mode="json") if isinstance(self.value, Model) else self.value
+        return {self.program: dumped}
 
 
-def _with_files_found(
-    arguments: tuple[str, ...], of_files: tuple[str, ...], folder: Path
-) -> tuple[str, ...]:
-    """Return a command's arguments with the paths behind the options ``of_files`` absolute."""
-    return tuple(
-        str((folder / word).resolve()) if option in of_files else word
-        for option, word in zip(("", *arguments), arguments, strict=False)
-    )
-
-
-def _with_traces_found(options: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a kernel's options with the paths of a skeleton, a trace and its files absolute."""
-    found = dict(options)
-    for option in _KERNEL_FILES:
-        value = found.get(option)
-        if isinstance(value, str) and (option != "name" or value.endswith((".yaml", ".yml"))):
-            found[option] = str((folder / value).resolve())
-    return found
+FORMS: dict[str, Form] = {
+    program: form
+    for program, field in Workload.model_fields.items()
+    for form in field.metadata
+    if isinstance(form, Form)
+}
+"""How each program is asked for, by its name."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from xc40io.config.asked_workload import Workload
 from xc40io.config.kept import kept
 from xc40io.config.parts.lustre import Lustre
 from xc40io.findings.call_sizes import CallSizes, log_sizes
@@ -125,5 +124,6 @@ def _replayed(log: DarshanLog, lustre: Lustre | None, facts: Facts) -> ReplayedL
 
 def _naming(run: Result, path: str) -> Result:
     """Return a run whose scenario names the log where it held the trace itself."""
-    workload = Workload(kernel=(run.scenario.workload.kernel or {}) | {"trace": path})
+    asked = run.scenario.workload
+    workload = asked.having({**asked.options, "trace": path})
     return replace(run, scenario=run.scenario.model_copy(update={"workload": workload}))

@@ -73,7 +73,7 @@ def run_note(result: Result) -> Answer:
 
 def _options(result: Result) -> str:
     """Say how a kernel was asked for; of IOR the title tells."""
-    if result.scenario.workload.kernel is None:
+    if not result.scenario.workload.options:
         return ""
     return f"Options of the kernel: {options_text(result)}"
 

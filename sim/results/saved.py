@@ -6,19 +6,24 @@ here, and what it is made of with it.
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import xc40io.workloads.h5bench.benchmarks
-import xc40io.workloads.io500.outcome
-import xc40io.workloads.ior.outcome
-import xc40io.workloads.mdtest.outcome
-import xc40io.workloads.replay.outcome  # noqa: F401 - what a workload leaves stands in a Result
 from xc40io.archive.archive import read_archive
 from xc40io.config.errors import InputError
 from xc40io.findings.replay_report import ReplayReport
 from xc40io.run.jobs import JobsResult
 from xc40io.run.result import RESULT_FILE, Result, Saved
+from xc40io.workloads.catalogue import PROGRAMS
+from xc40io.workloads.known_kernels import WRITTEN
+
+_OUTCOMES = [
+    *(program.outcome for program in PROGRAMS.values()),
+    *(kernel.outcome for kernel in WRITTEN.values()),
+]
+for _outcome in filter(None, _OUTCOMES):
+    import_module(_outcome)
 
 Content: TypeAlias = Result | JobsResult | ReplayReport
 """A run, several jobs together, or what a replay of a Darshan log has to tell."""

@@ -42,8 +42,7 @@ def check_described(scenario: Scenario | JobsScenario, place: str, striping: str
     with naming(place):
         check_job(scenario, machine)
         workload = scenario.workload
-        if workload.kernel is not None and workload.kernel.get("trace"):
+        if workload.options.get("trace"):
             return  # long to open, and says itself what is wrong with it
-        (kind,) = workload.document()
-        with naming(f"workload.{kind}"):
+        with naming(f"workload.{workload.program}"):
             Submission(scenario, workload_of(workload)).check(machine)

@@ -19,22 +19,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from xc40io.config.asked_workload import FORMS
 from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.model import explain
 from xc40io.config.scenario import Scenario
 from xc40io.config.striping import with_field
-from xc40io.workloads.ior.options import with_option as with_ior_option
-from xc40io.workloads.mdtest.options import with_option as with_mdtest_option
+from xc40io.workloads.catalogue import PROGRAMS
+from xc40io.workloads.program import Program
 
-_SHORT = {
-    "ior": "workload.ior",
-    "mdtest": "workload.mdtest",
-    "kernel": "workload.kernel",
-    "changes": "machine",
-}
-_COMMANDS = {"workload.ior.": "ior", "workload.mdtest.": "mdtest"}
-_KERNEL, _MACHINE = "workload.kernel.", "machine."
+_SHORT = {**{program: f"workload.{program}" for program in FORMS}, "changes": "machine"}
+_MACHINE = "machine."
 _NEVER = {"seed": "--repeat N, which takes N seeds", "title": "another", "description": "another"}
 _OPEN = ("environment", "slow", "target.lost")
 """Fields that are mappings with names of the user's own."""
@@ -64,11 +59,9 @@ def varied(scenario: Scenario, values: Mapping[str, Any]) -> Scenario:
             machine = _machine(value)
         elif full.startswith(_MACHINE):
             document["changes"][full.removeprefix(_MACHINE)] = value
-        elif full.startswith(tuple(_COMMANDS)):
+        elif (option := _option_of(full)) is not None:
             with naming(f"--over {path}={value}"):
-                _set_option(document, full, value)
-        elif full.startswith(_KERNEL):
-            _kernel(document, path)[full.removeprefix(_KERNEL)] = value
+                _set_option(document["workload"], *option, value)
         else:
             _set(document, path, value)
     try:
@@ -91,33 +84,30 @@ def _machine(value: Any) -> Machine:
         return load_machine(str(value))
 
 
-def _set_option(document: Mapping[str, Any], path: str, value: Any) -> None:
-    """Set an option of the command line of IOR or mdtest, in place."""
-    start = next(start for start in _COMMANDS if path.startswith(start))
-    program, workload = _COMMANDS[start], document["workload"]
-    words, name = workload[program], path.removeprefix(start)
-    if words is None:
+def _option_of(path: str) -> tuple[Program, str] | None:
+    """Return the program and the option of ``workload.ior.b``; None of what is no such path."""
+    section, program, option = (*path.split(".", 2), "", "")[:3]
+    known = PROGRAMS.get(program) if section == "workload" and option else None
+    return (known, option) if known is not None and known.option else None
+
+
+def _set_option(workload: dict[str, Any], program: Program, name: str, value: Any) -> None:
+    """Set an option of a program in a workload, in place."""
+    if workload[program.name] is None:
         raise InputError(f"the workload is {_other(workload)}")
-    with_option = with_ior_option if program == "ior" else with_mdtest_option
-    workload[program] = with_option(words, name, value)
+    workload[program.name] = program.with_option(workload[program.name], name, value)
 
 
 def _other(workload: Mapping[str, Any]) -> str:
     """Say what a workload is, and how its options are named."""
-    if workload["kernel"] is not None:
-        return "a kernel; right would be kernel.OPTION"
-    if workload["mdtest"] is not None:
-        return "an mdtest command; right would be a letter of an option of mdtest, as in mdtest.n"
-    return "an IOR command; right would be a letter of an option of IOR, as in ior.b"
-
-
-def _kernel(document: Mapping[str, Any], path: str) -> dict[str, Any]:
-    """Return the options of the kernel, to be changed."""
-    kernel = document["workload"]["kernel"]
-    if kernel is None:
-        raise InputError(f"--over {path}: the workload is {_other(document['workload'])}")
-    options: dict[str, Any] = kernel
-    return options
+    (name,) = (name for name, asked in workload.items() if asked is not None)
+    program = PROGRAMS[name]
+    if not program.letter:
+        return f"{program.title}; right would be {name}.OPTION"
+    return (
+        f"an {program.title} command; right would be a letter of an option of {program.title}, as "
+        f"in {name}.{program.letter}"
+    )
 
 
 def _set(document: dict[str, Any], path: str, value: Any) -> None:
@@ -149,7 +139,9 @@ def _refuse(path: str, before: str, part: Mapping[str, Any]) -> None:
     """Raise InputError: there is no such field, but others."""
     prefix = f"{before}." if before else ""
     names = [f"{prefix}{name}" for name in part if name not in (*_NEVER, "changes", "workload")]
-    more = [] if before else ["machine.NAME", "ior.LETTER", "mdtest.LETTER", "kernel.OPTION"]
+    varied = [PROGRAMS[program] for program in FORMS if PROGRAMS[program].option]
+    options = [f"{one.name}.{'LETTER' if one.letter else 'OPTION'}" for one in varied]
+    more = [] if before else ["machine.NAME", *options]
     raise InputError(
         f"--over {path}: there is no such field{nearest(path, names)}; there are "
         f"{', '.join([*names, *more])}"

@@ -55,6 +55,8 @@ class PhaseTraits:
         Whether each call goes past the page cache, and whether an fsync follows it.
     over_mpi
         Whether it goes through MPI-IO, so that collective calls are a choice.
+    hinted
+        Whether the program hands hints of its own to MPI-IO, be they none.
     shifted
         Whether ranks read what others wrote.
     own_directory
@@ -75,6 +77,7 @@ class PhaseTraits:
     direct: bool = False
     synced: bool = False
     over_mpi: bool = False
+    hinted: bool = False
     shifted: bool = False
     own_directory: bool = False
     stripe_count: int = 0

@@ -45,6 +45,16 @@ class Workload(ABC):
         """Return its options by name, with their units; with ``given``, those that are set."""
 
     @property
+    def adjustable(self) -> bool:
+        """Whether the options of its command can be set one by one."""
+        return True
+
+    @property
+    def lays_out(self) -> bool:
+        """Whether its files ask for stripes of their own where the job asks for none."""
+        return False
+
+    @property
     def needs_recording(self) -> bool:
         """Whether what it writes is made of a recording of the run."""
         return False

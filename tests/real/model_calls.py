@@ -13,7 +13,7 @@ from recordings import Calls, Refused, Row
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.plane.operations import Op
-from xc40io.workloads import catalogue
+from xc40io.workloads import known_kernels
 
 CALLS = {
     Op.READ: "read",
@@ -39,7 +39,7 @@ PLACED = DATA | {"truncate"}
 
 def simulated(case: Case, folder: Path) -> xc40io.Result:
     """Simulate a case and record its calls."""
-    with patch.dict(catalogue.WRITTEN, pieces=pieces.WRITTEN):
+    with patch.dict(known_kernels.WRITTEN, pieces=pieces.WRITTEN):
         return xc40io.simulate(xc40io.Scenario(**case.scenario(folder)), record=True)
 
 

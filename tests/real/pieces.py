@@ -16,9 +16,9 @@ from pydantic import Field
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.file import MpiFile
 from xc40io.mpi.hints import resolve
-from xc40io.workloads.catalogue import Written
 from xc40io.workloads.kernels.kernel import Kernel
 from xc40io.workloads.kernels.shared_file import SharedFile
+from xc40io.workloads.known_kernels import Written
 
 if TYPE_CHECKING:
     from xc40io.plane.batch import Batch

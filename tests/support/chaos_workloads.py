@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from xc40io.workloads.catalogue import KERNELS
+from xc40io.workloads.known_kernels import KERNELS
 
 APIS = ("POSIX", "POSIX", "MMAP", "MPIIO", "MPIIO", "MPIIO", "HDF5", "NCMPI", "DUMMY")
 

@@ -10,7 +10,8 @@ import pytest
 
 from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.errors import InputError
-from xc40io.workloads.catalogue import WRITTEN, workload_of
+from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.known_kernels import WRITTEN
 
 MIB = 1 << 20
 IOR = AskedWorkload(ior=("-w", "-b", "8m", "-t", "1m", "-i", "2"))

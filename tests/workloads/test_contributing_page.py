@@ -18,7 +18,7 @@ def test_the_workload_is_one_file_and_one_entry(tmp_path: Path) -> None:
     (file,) = re.findall(r"this is `(sim/[\w/]+\.py)`", SECTION, re.IGNORECASE)
     module, entry = re.findall(r"^```python.*?\n(.*?)^```$", SECTION, re.M | re.S)
     source(tree, file).write_text(module, encoding="utf-8")
-    written = source(tree, "sim/workloads/catalogue.py")
+    written = source(tree, "sim/workloads/known_kernels.py")
     text = written.read_text(encoding="utf-8")
     written.write_text(text.replace("WRITTEN = {\n", f"WRITTEN = {{\n{entry}"), encoding="utf-8")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from xc40io.config.errors import InputError
-from xc40io.workloads.catalogue import KERNELS, WRITTEN
+from xc40io.workloads.known_kernels import KERNELS, WRITTEN
 from xc40io.workloads.skeleton.kernel import read_kernel
 
 GOOD = """\

@@ -105,8 +105,7 @@ def _show(workload: Workload, *, listing: bool, config_hash: bool) -> None:
     """Print what needs no run."""
     from xc40io.results.programs.io500_output import config_hash as hash_of_config
 
-    assert workload.io500 is not None
-    settings = Io500(workload.io500).settings
+    settings = Io500(workload.value).settings
     if listing:
         click.echo(format_ini(settings.given), nl=False)
     elif config_hash:
@@ -125,8 +124,7 @@ def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     from xc40io.results.programs.io500_output import OPTION, RESULT_FILES
     from xc40io.run.simulate import simulate
 
-    assert scenario.workload.io500 is not None
-    workload = Io500(scenario.workload.io500)
+    workload = Io500(scenario.workload.value)
     scenario = with_displays(scenario) if view.mpiio_stats else scenario
     check_keep(keep)
     check_view(view, scenario)

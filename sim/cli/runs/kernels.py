@@ -19,7 +19,7 @@ from xc40io.config.errors import InputError
 from xc40io.config.extras import need
 from xc40io.config.job_form import JOB
 from xc40io.results.fit_text import format_fit, format_skeleton
-from xc40io.workloads.catalogue import KERNELS
+from xc40io.workloads.known_kernels import KERNELS
 
 if TYPE_CHECKING:
     from xc40io.cli.options import Keep, View

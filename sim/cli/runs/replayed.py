@@ -144,7 +144,7 @@ class LogReplay:
         """Return the job as recorded, with the changes that were typed; it names the log."""
         job = self._what_if_job() if self.change else self._recorded_job()
         scenario = self._scenario(job, self.assignments)
-        kernel = (scenario.workload.kernel or {}) | {"trace": str(self.log.path)}
+        kernel = scenario.workload.options | {"trace": str(self.log.path)}
         return scenario.model_copy(update={"workload": Workload(kernel=kernel)})
 
     @property
@@ -232,7 +232,7 @@ class LogReplay:
     @staticmethod
     def _run(found: Reconstruction, scenario: Scenario, *, record: bool) -> Result:
         """Replay the trace."""
-        kernel = (scenario.workload.kernel or {}) | {"trace": found.trace}
+        kernel = scenario.workload.options | {"trace": found.trace}
         scenario = scenario.model_copy(update={"workload": Workload(kernel=kernel)})
         with ProgressBar() as progress:
             return simulate(scenario, progress=progress, record=record)

@@ -11,7 +11,7 @@ from xc40io.cli import options
 from xc40io.cli.job_options import describe, described, typed_options
 from xc40io.cli.runs.what_ifs import side_by_side, what_if_option
 from xc40io.cli.study.named import (
-    PROGRAMS,
+    TYPED,
     is_kept,
     is_log,
     refuse_facts,
@@ -123,7 +123,7 @@ def _split(arguments: tuple[str, ...]) -> tuple[list[str], tuple[str, ...]]:
 
 def _names_something(word: str) -> bool:
     """Tell whether a word is no part of a command line that begins with it."""
-    return not word.startswith("-") and word not in PROGRAMS
+    return not word.startswith("-") and word not in TYPED
 
 
 def _refuse_targets(context: click.Context) -> None:

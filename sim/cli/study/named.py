@@ -17,6 +17,7 @@ from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.jobs import load_jobs
+from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
@@ -30,24 +31,23 @@ _FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
 """Options of a job whose defaults a log tells."""
 
 
-PROGRAMS = ("ior", "mdtest", "kernel")
+TYPED = tuple(name for name, program in PROGRAMS.items() if program.option)
 """What a command line behind a double dash may begin with; IOR's options may stand alone."""
 
 
 def workload_of_words(words: tuple[str, ...]) -> Workload | None:
     """Return the workload that words behind a double dash describe; None if they name something.
 
-    They are the options of IOR, or a program of :data:`PROGRAMS` with its options; those of a
+    They are the options of IOR, or a program of :data:`TYPED` with its options; those of a
     kernel begin with its name.
     """
-    program, options = words[:1], words[1:]
-    if program == ("kernel",):
-        return Workload(kernel=kernel_of_words(options))
-    if program == ("mdtest",):
-        return Workload(mdtest=options)
-    if program == ("ior",):
-        return Workload(ior=options)
-    return Workload(ior=words) if not words or words[0].startswith("-") else None
+    if not words or words[0].startswith("-"):
+        return Workload(ior=words)
+    program, *options = words
+    if program not in TYPED:
+        return None
+    typed = PROGRAMS[program].letter
+    return Workload.of(program, options if typed else kernel_of_words(options))
 
 
 def is_kept(name: str) -> bool:

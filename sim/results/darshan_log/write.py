@@ -67,9 +67,9 @@ def job_number(scenario: Scenario) -> int:
 def command_of(scenario: Scenario) -> str:
     """Return the command line of the program that ran."""
     workload = scenario.workload
-    if workload.kernel is None:
+    if not workload.options:
         return workload.command
-    options = dict(workload.kernel)
+    options = dict(workload.options)
     name = str(options.pop("name", "kernel"))
     return shlex.join([name, *(f"{key}={value}" for key, value in options.items())])
 
@@ -160,7 +160,7 @@ def _hinted(result: Result, same: list[int]) -> frozenset[int]:
 
     IOR hands over an MPI_Info also where nobody gave a hint (SetHints of its utilities.c).
     """
-    if result.scenario.workload.ior:
+    if any(one.hinted for one in result.traits.phases):
         return frozenset(same)
     hinted: set[int] = set()
     for _, record in result.mpi_records:

@@ -139,7 +139,7 @@ def _human(amount: float, between: str = " ") -> str:
     return f"{amount:.3f}{between}{unit}"
 
 
-class H5benchOutput(Output):
+class H5benchOutput(Output, of=H5benchOutcome):
     """What the run of an h5bench configuration tells."""
 
     def __init__(self, result: Result) -> None:

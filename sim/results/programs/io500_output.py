@@ -170,7 +170,7 @@ def _date(seconds: float) -> str:
     return moment(seconds).strftime("%Y-%m-%d %H:%M:%S")
 
 
-class Io500Output(Output):
+class Io500Output(Output, of=Io500Outcome):
     """What the run of IO500 tells."""
 
     @property

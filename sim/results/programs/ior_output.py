@@ -17,7 +17,7 @@ from xc40io.results.run_json import simulator_document
 from xc40io.run.result import Result
 from xc40io.workloads.ior.files import file_name
 from xc40io.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
-from xc40io.workloads.ior.outcome import FinishedTest
+from xc40io.workloads.ior.outcome import FinishedTest, IorOutcome
 from xc40io.workloads.ior.parameters import Access
 from xc40io.workloads.stonewall_file import status_text
 
@@ -29,7 +29,7 @@ _FORMATS: Mapping[str, Callable[[IorReport], str]] = {
 }
 
 
-class IorOutput(Output):
+class IorOutput(Output, of=IorOutcome):
     """What the run of an IOR command tells."""
 
     def __init__(self, result: Result) -> None:

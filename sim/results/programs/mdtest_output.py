@@ -16,7 +16,7 @@ from xc40io.workloads.mdtest.parameters import MdtestTest, Operation
 from xc40io.workloads.stonewall_file import status_text
 
 
-class MdtestOutput(Output):
+class MdtestOutput(Output, of=MdtestOutcome):
     """What the run of an mdtest command tells."""
 
     def __init__(self, result: Result) -> None:

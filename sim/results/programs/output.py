@@ -21,8 +21,18 @@ class OutputFile(NamedTuple):
     text: str
 
 
+OUTPUTS: dict[type, type[Output]] = {}
+"""The forms of workloads that leave something of their own, by the class of that."""
+
+
 class Output:
-    """What the run of a kernel tells, and of any workload without a form of its own."""
+    """What the run of a kernel tells, and of any workload without a form of its own.
+
+    A subclass is the form of the runs that leave an outcome ``of`` some class.
+    """
+
+    def __init_subclass__(cls, of: type) -> None:
+        OUTPUTS[of] = cls
 
     def __init__(self, result: Result) -> None:
         self.result = result

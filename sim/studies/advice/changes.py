@@ -14,6 +14,7 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import HINTS
 from xc40io.config.scenario import Scenario
@@ -26,6 +27,7 @@ from xc40io.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
 from xc40io.studies.advice.space import Space
 from xc40io.studies.case import Case
 from xc40io.studies.record import record_of
+from xc40io.workloads.catalogue import PROGRAMS
 
 _LONG = 120  # characters of hints that are printed in full
 _LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files
@@ -188,11 +190,11 @@ def asked_for(before: Scenario, after: Scenario) -> str:
     if after.target != before.target:
         asked.append(f"--target {after.target.kind}")
     asked += _environment(before.environment, after.environment)
-    kernel, now = after.workload.kernel or {}, before.workload.kernel or {}
+    kernel, now = after.workload.options, before.workload.options
     asked += [f"{key} {kernel[key]}" for key in kernel if kernel[key] != now.get(key)]
     options = [" ".join(asked)] if asked else []
-    if after.workload.ior != before.workload.ior:
-        options.append(_words_of_ior(before.workload.ior or (), after.workload.ior or ()))
+    if after.workload.words != before.workload.words:
+        options.append(_words(before.workload, after.workload))
     return ", ".join(options)
 
 
@@ -210,13 +212,14 @@ def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
             yield f"hints {more}, appended to each pattern of --hints"
 
 
-def _words_of_ior(before: tuple[str, ...], after: tuple[str, ...]) -> str:
-    """Return the options that an IOR command has more, and those that it has no more."""
-    now, then = _options(before), _options(after)
+def _words(before: Workload, after: Workload) -> str:
+    """Return the options that a command has more, and those that it has no more."""
+    now, then = _options(before.words), _options(after.words)
+    title = PROGRAMS[after.program].title
     more = [option for option in then if option not in now]
     letters = {option.split()[0] for option in then}
     less = [f"no {option}" for option in now if option.split()[0] not in letters]
-    return ", ".join([*([f"IOR with {' '.join(more)}"] if more else []), *less])
+    return ", ".join([*([f"{title} with {' '.join(more)}"] if more else []), *less])
 
 
 def _options(words: tuple[str, ...]) -> list[str]:

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.scenario import Scenario, Target
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
@@ -34,6 +33,7 @@ from xc40io.studies.advice.knobs import (
 from xc40io.studies.axes import Axis
 from xc40io.studies.variation import varied
 from xc40io.topology.text import format_count
+from xc40io.workloads.catalogue import PROGRAMS
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"
 CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"
@@ -148,11 +148,9 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
     """Yield every knob that a job has; the later ones are turned after the earlier ones."""
     if not nature.replays:
         yield _target(nature)
-        if nature.parts and not nature.has_script:
-            yield _layout(nature)
-            yield _call_size(nature)
-            yield _direct(nature)
-        if (nature.over_mpi and not nature.has_script) or "collective" in nature.options:
+        makers = {LAYOUT: _layout, CALL_SIZE: _call_size, DIRECT: _direct}
+        yield from (make(nature) for name, make in makers.items() if name in nature.switches)
+        if (nature.over_mpi and CALLS in nature.switches) or CALLS in nature.options:
             yield _calls(nature)
     if nature.scenario.placement.policy != "list":
         yield _spread(nature)
@@ -190,7 +188,7 @@ def _target(nature: JobNature) -> Knob:
 
 def _layout(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
-        return _with_switch(scenario, "F", on=value == OWN_FILES)
+        return _with_switch(scenario, LAYOUT, on=value == OWN_FILES)
 
     present = OWN_FILES if nature.own_files else _SHARED
     words = "one file, or a file for each rank"
@@ -214,7 +212,7 @@ def _call_size(nature: JobNature) -> Knob:
     values = (present, *(size for size in larger if size <= _LARGEST_CALL and block % size == 0))
 
     def change(scenario: Scenario, value: int) -> Scenario:
-        return varied(scenario, {"ior.t": SHORT_SIZES.write(value)})
+        return _with_option(scenario, nature.switches[CALL_SIZE], SHORT_SIZES.write(value))
 
     return Knob(
         CALL_SIZE,
@@ -230,7 +228,7 @@ def _call_size(nature: JobNature) -> Knob:
 
 def _direct(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
-        return _with_switch(scenario, "B", on=value == _DIRECT)
+        return _with_switch(scenario, DIRECT, on=value == _DIRECT)
 
     aligned = not any((part.call or 0) % _PAGE for part in nature.parts)
     return Knob(
@@ -274,12 +272,11 @@ def _exchange(nature: JobNature) -> Knob:
 def _calls(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
         on = value == _TOGETHER
-        if scenario.workload.ior is not None:
-            return _with_switch(scenario, "c", on=on)
-        return varied(scenario, {"kernel.collective": on})
+        if CALLS in nature.switches:
+            return _with_switch(scenario, CALLS, on=on)
+        return _with_option(scenario, CALLS, on)
 
-    kernel = nature.scenario.workload.kernel or {}
-    together = nature.collective if nature.parts else kernel.get("collective", nature.collective)
+    together = nature.scenario.workload.options.get(CALLS, nature.collective)
     return Knob(
         CALLS,
         "collective or independent calls",
@@ -293,17 +290,23 @@ def _calls(nature: JobNature) -> Knob:
     )
 
 
-def _with_switch(scenario: Scenario, letter: str, *, on: bool) -> Scenario:
-    """Return an IOR command with an option on or off, written as a person would."""
-    words, option = scenario.workload.ior or (), f"-{letter}"
+def _with_option(scenario: Scenario, option: str, value: object) -> Scenario:
+    """Return a scenario with an option of its program set."""
+    return varied(scenario, {f"{scenario.workload.program}.{option}": value})
+
+
+def _with_switch(scenario: Scenario, name: str, *, on: bool) -> Scenario:
+    """Return a command with the option of a knob on or off, written as a person would."""
+    letter = PROGRAMS[scenario.workload.program].switches[name]
+    words, option = scenario.workload.words, f"-{letter}"
     without = tuple(word for word in words if word != option)
     if on:
         words = (*without, option)
     elif without != words:
         words = without
     else:
-        return varied(scenario, {f"ior.{letter}": False})
-    return scenario.model_copy(update={"workload": Workload(ior=words)})
+        return _with_option(scenario, letter, value=False)
+    return scenario.model_copy(update={"workload": scenario.workload.having(words)})
 
 
 def _spread(nature: JobNature) -> Knob:

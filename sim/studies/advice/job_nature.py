@@ -5,7 +5,8 @@ With it what is to become small: the seconds of its I/O, or of its writes or its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from xc40io.config.errors import InputError
@@ -15,8 +16,7 @@ from xc40io.config.scenario import Scenario, machine_of
 from xc40io.mpi.hint_text import read_patterns
 from xc40io.studies.case import NO_CALLS
 from xc40io.studies.record import RunRecord
-from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.kernels.kernel import Kernel
+from xc40io.workloads.catalogue import PROGRAMS, workload_of
 from xc40io.workloads.traits import OWN, PhaseTraits, Traits
 from xc40io.workloads.workload import Workload
 
@@ -41,7 +41,7 @@ OF_CALLS = "seconds in calls: for each kind, those of the rank that spent most t
 
 def replays(scenario: Scenario) -> bool:
     """Tell whether a scenario replays a log or a trace."""
-    return (scenario.workload.kernel or {}).get("name") == REPLAY
+    return scenario.workload.options.get("name") == REPLAY
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class JobNature:
     may_share_locks: bool  # nobody but aggregators touched the files: a group lock is safe
     traits: Traits  # what its phases are
     options: frozenset[str]  # of a kernel that can be switched, by name; empty for others
+    switches: Mapping[str, str] = field(default_factory=dict)  # options of its command, by knob
     lays_out: bool = False  # whether its files ask for stripes of their own, as those of a log do
 
     @property
@@ -68,7 +69,7 @@ class JobNature:
 
     @property
     def parts(self) -> tuple[PhaseTraits, ...]:
-        """The tests of an IOR command; none of kernels and logs."""
+        """The parts of a command whose calls are known; none of kernels and logs."""
         return self.traits.parts
 
     @property
@@ -78,13 +79,8 @@ class JobNature:
 
     @property
     def over_mpi(self) -> bool:
-        """Whether an IOR command goes through MPI-IO, so that collective calls are a choice."""
+        """Whether its calls go through MPI-IO, so that collective ones are a choice."""
         return bool(self.parts) and all(part.over_mpi for part in self.parts)
-
-    @property
-    def has_script(self) -> bool:
-        """Whether an IOR command runs a script, whose tests have options of their own."""
-        return any(word.startswith("-f") for word in self.scenario.workload.ior or ())
 
     @property
     def block(self) -> int | None:
@@ -121,7 +117,8 @@ def nature_of(scenario: Scenario, record: RunRecord) -> JobNature:
         may_share_locks=collective and not any(told.independent for told in record.library),
         traits=workload.traits(scenario),
         options=_switches(workload),
-        lays_out=replays(scenario) or (isinstance(workload, Kernel) and workload.lays_out),
+        lays_out=workload.lays_out,
+        switches=PROGRAMS[scenario.workload.program].switches if workload.adjustable else {},
     )
 
 

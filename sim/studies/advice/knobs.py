@@ -12,7 +12,6 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from xc40io.config.asked_workload import Workload
 from xc40io.config.job_form import HINTS
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
@@ -21,6 +20,7 @@ from xc40io.studies.advice.composites import COMPOSITE, PLAIN, composite_layouts
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.case import GROUP_LOCK
 from xc40io.topology.text import format_count
+from xc40io.workloads.catalogue import PROGRAMS
 
 AS_IT_IS = "as it is"
 """How the value of a knob is called that has not been turned."""
@@ -204,22 +204,23 @@ def stripe_size_of(nature: JobNature) -> int | None:
 def _with_count(scenario: Scenario, value: int) -> Scenario:
     striping = scenario.striping.having(count=value)
     changed = scenario.model_copy(update={"striping": striping})
-    return _elsewhere_too(changed, "striping_factor", "posix.lustre.stripecount", value)
+    return _elsewhere_too(changed, "striping_factor", COUNT, value)
 
 
 def _with_size(scenario: Scenario, value: int) -> Scenario:
     striping = scenario.striping.having(size=value)
     changed = scenario.model_copy(update={"striping": striping})
-    return _elsewhere_too(changed, "striping_unit", "posix.lustre.stripesize", value)
+    return _elsewhere_too(changed, "striping_unit", SIZE, value)
 
 
-def _elsewhere_too(scenario: Scenario, hint: str, option: str, value: int) -> Scenario:
-    """Return a scenario with a value of the striping also where a hint or IOR asks for one."""
+def _elsewhere_too(scenario: Scenario, hint: str, knob: str, value: int) -> Scenario:
+    """Return a scenario with a value of the striping also where a hint or a command asks for it."""
     if hint in scenario.environment.get(HINTS, ""):
         scenario = with_hints(scenario, {hint: str(value)})
-    words = scenario.workload.ior or ()
-    if any(option in word for word in words):
-        workload = Workload(ior=(*words, f"--{option}={value}"))
+    words = scenario.workload.words
+    option = PROGRAMS[scenario.workload.program].switches.get(knob)
+    if option is not None and any(option in word for word in words):
+        workload = scenario.workload.having((*words, f"--{option}={value}"))
         scenario = scenario.model_copy(update={"workload": workload})
     return scenario
 

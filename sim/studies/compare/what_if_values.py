@@ -22,11 +22,14 @@ from xc40io.config.model import Model, explain
 from xc40io.config.scenario import Scenario
 from xc40io.config.striping import StripeRequest, with_field
 from xc40io.config.text.yaml_text import parse_value
+from xc40io.workloads.catalogue import PROGRAMS
 
 _PLAIN = ("machine", "nodes", "ppn", "placement", "target", "seed", "rpcs_as_one", "hints")
 _SECTIONS = ("striping", "cores", "background", "target", "placement", "workload")
 _BY_NAME = ("environment", "slow")  # what follows the first dot is a name, dots and all
-_TEXT = re.compile(r"(jobs\..*\.)?(hints|environment\..*|workload\.(ior|mdtest))")
+_TYPED = [one.name for one in PROGRAMS.values() if one.letter]
+_KEYED = [one.name for one in PROGRAMS.values() if one.option and not one.letter]
+_TEXT = re.compile(rf"(jobs\..*\.)?(hints|environment\..*|workload\.({'|'.join(_TYPED)}))")
 _COMMA = re.compile(rf",\s*(?=(?:[a-z_]+\.[^=,:]+|{'|'.join(_PLAIN)})=)")
 
 _Described = TypeVar("_Described", Scenario, Job, JobsScenario)
@@ -132,9 +135,10 @@ def _with(described: _Described, path: str, value: Any, place: str) -> _Describe
 
 def _section(section: object, path: str, value: Any) -> dict[str, Any]:
     """Return a section of a scenario as a mapping, with one value."""
-    if isinstance(section, Workload) and path.startswith("kernel."):
-        return {"kernel": {**(section.kernel or {}), path.removeprefix("kernel."): value}}
     if isinstance(section, Workload):
+        program, _, option = path.partition(".")
+        if program in _KEYED and option:
+            return {program: {**section.options, option: value}}
         return {path: value}
     if is_dataclass(section) and not isinstance(section, type):
         fields = asdict(section)

@@ -121,7 +121,7 @@ def _machine_name(scenario: Scenario) -> str:
 
 def title_of(scenario: Scenario, varied: Collection[str] = ()) -> str:
     """Say in a line what is run; ``varied``: paths of values that are not the same in all runs."""
-    what, kernel = scenario.workload.command, scenario.workload.kernel or {}
+    what, kernel = scenario.workload.command, scenario.workload.options
     if isinstance(kernel.get("trace"), str):
         what = f"replay of {Path(kernel['trace']).name}"
     said = {"nodes": f"{scenario.nodes} nodes", "ppn": f"{scenario.ppn} ranks a node"}

@@ -68,7 +68,7 @@ def _folder(scenario: Scenario) -> str:
 
 def _start(scenario: Scenario) -> str:
     """Return the line that starts the job; of a kernel or a log nobody knows the program."""
-    kernel = scenario.workload.kernel is not None
+    kernel = scenario.workload.options
     words = (_PROGRAM,) if kernel else shlex.split(scenario.workload.command)
     cores, machine = scenario.cores, machine_of(scenario)
     return start_line(
@@ -97,8 +97,8 @@ def _remarks(space: Space, scenario: Scenario) -> list[str]:
         named = _folder(scenario) == _FOLDER
         which = f"{_FOLDER} is the folder of the files: files" if named else "Files"
         remarks.append(f"{which} that are there already keep their stripes.")
-    kernel = scenario.workload.kernel
-    if kernel is not None:
+    kernel = scenario.workload.options
+    if kernel:
         remarks.append(
             f"{_PROGRAM} is the program whose log this is."
             if replays(scenario)
@@ -109,7 +109,7 @@ def _remarks(space: Space, scenario: Scenario) -> list[str]:
 
 def _by_hand(space: Space, trial: Trial) -> Iterator[str]:
     """Yield what no line says, and whoever wrote the program has to change."""
-    kernel = trial.scenario.workload.kernel is not None
+    kernel = bool(trial.scenario.workload.options)
     for knob in space.knobs:
         value = trial.setting.get(knob.name)
         unsaid = (kernel and knob.who is Who.PROGRAM) or knob.who is Who.ANYBODY

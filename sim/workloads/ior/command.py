@@ -63,6 +63,11 @@ class Ior(Workload):
         return AskedWorkload(ior=self._arguments)
 
     @property
+    def adjustable(self) -> bool:
+        """Whether it runs no script, whose tests have options of their own."""
+        return not any(word.startswith("-f") for word in self._arguments)
+
+    @property
     def needs_recording(self) -> bool:
         """Whether the times of single calls are asked for (``savePerOpDataCSV``)."""
         return any(test.call_details_file is not None for test in self.command.tests)
@@ -92,6 +97,7 @@ class Ior(Workload):
                 direct=test.direct_io,
                 synced=test.fsync_per_write,
                 over_mpi=test.api not in WITHOUT_MPI,
+                hinted=True,
                 shifted=test.reorders,
                 stripe_count=test.stripe_count,
                 stripe_size=test.stripe_size,

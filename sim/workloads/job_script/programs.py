@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
-from xc40io.workloads.catalogue import KERNELS, WRITTEN, workload_of
-
-_WRITTEN = ("e3sm", "exerciser")
-"""Kernels in Python that are called as the programs are whose I/O they do."""
+from xc40io.workloads.catalogue import PROGRAMS, workload_of
+from xc40io.workloads.known_kernels import KERNELS, WRITTEN
 
 _NUMACTL = ("-m", "-p", "-N", "-C", "-i", "-a")
 _OPTIONLESS = ("time", "exec", "nohup", "command", "stdbuf")
@@ -72,13 +70,14 @@ def _benchmark(word: str) -> str | None:
     """Return which benchmark a program is: ``/opt/IOR.exe`` is ior, ``h5bench`` itself."""
     name = PurePosixPath(word).name.lower()
     stem = re.sub(r"(\.(exe|x|knl|haswell|hsw))+$", "", name)
-    return stem if stem in ("ior", "mdtest", "h5bench") else None
+    typed = stem in PROGRAMS and PROGRAMS[stem].letter
+    return stem if typed or (stem in WRITTEN and WRITTEN[stem].started) else None
 
 
 def _kernel(word: str) -> str | None:
     """Return the kernel whose name a program begins with, the longest one."""
     bare = _bare(word)
-    names = [name for name in KERNELS if name in _WRITTEN or name not in WRITTEN]
+    names = [name for name in KERNELS if name not in WRITTEN or WRITTEN[name].is_program]
     return max((name for name in names if bare.startswith(_bare(name))), key=len, default=None)
 
 
@@ -93,14 +92,16 @@ def program_of(words: Sequence[str], folder: Path) -> Program:
         If the program does not know an option, or such a file cannot be read.
     """
     benchmark, rest = _benchmark(words[0]), tuple(words[1:])
-    if benchmark in ("ior", "mdtest"):
-        asked = Workload.model_validate({benchmark: rest}).found_from(folder)
+    if benchmark is not None and benchmark in PROGRAMS:
+        asked = Workload.of(benchmark, rest).found_from(folder)
         return Program(asked, workload_of(asked).phase_traits(1)[0].path)
-    if benchmark == "h5bench":
-        config = next((word for word in rest if word.lower().endswith(".json")), None)
-        if config is None:
-            raise InputError("h5bench without a configuration; right would be h5bench FILE.json")
-        asked = Workload(kernel={"name": "h5bench", "config": config})
+    if benchmark is not None:
+        option, suffix = WRITTEN[benchmark].started
+        file = next((word for word in rest if word.lower().endswith(suffix)), None)
+        if file is None:
+            right = f"{benchmark} FILE{suffix}"
+            raise InputError(f"{benchmark} without a configuration; right would be {right}")
+        asked = Workload(kernel={"name": benchmark, option: file})
         return Program(asked.found_from(folder), None)
     name = _kernel(words[0])
     note = (

@@ -34,7 +34,7 @@ class Kernel(Model, Workload):
     """The options of a kernel, and the kernel itself.
 
     A subclass describes each option as a pydantic field, ``Field(description=...)``, in the units
-    of :mod:`xc40io.config.units`; :data:`xc40io.workloads.catalogue.WRITTEN` names it.
+    of :mod:`xc40io.config.units`; :data:`xc40io.workloads.known_kernels.WRITTEN` names it.
     """
 
     @property
@@ -50,11 +50,6 @@ class Kernel(Model, Workload):
         """Return the name of the kernel and all its options."""
         said = self.model_dump(mode="json", exclude_none=True)
         return AskedWorkload(kernel={"name": self.name, **said})
-
-    @property
-    def lays_out(self) -> bool:
-        """Whether its files ask for stripes of their own where the job asks for none."""
-        return False
 
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
         """Return that all share a file, if it has an option that says how: ``collective``."""

@@ -149,6 +149,11 @@ class Replay(Kernel):
         return str(value) if isinstance(value, str | Path) else self.place
 
     @property
+    def lays_out(self) -> bool:
+        """That its files have the stripes that the trace knows."""
+        return True
+
+    @property
     def place(self) -> str:
         """What messages call the trace."""
         if isinstance(self.trace, str | Path):

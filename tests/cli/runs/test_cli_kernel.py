@@ -9,7 +9,7 @@ import sys
 import pytest
 import yaml
 
-from xc40io.workloads.catalogue import KERNELS, WRITTEN
+from xc40io.workloads.known_kernels import KERNELS, WRITTEN
 
 HEAVY = {"h5py", "matplotlib", "networkx", "numba", "pandas", "pyarrow", "scipy", "simpy"}
 JOB = ("--nodes", "2", "--ppn", "2")

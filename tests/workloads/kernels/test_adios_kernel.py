@@ -11,9 +11,9 @@ from xc40io.config.errors import InputError
 from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
-from xc40io.workloads.catalogue import KERNELS, make_kernel
 from xc40io.workloads.job_results import Row
 from xc40io.workloads.kernels.adios import AdiosKernel
+from xc40io.workloads.known_kernels import KERNELS, make_kernel
 
 MB = 10**6
 

@@ -14,9 +14,9 @@ from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
 from xc40io.mpi.stats import Timer
 from xc40io.run.simulate import simulate
-from xc40io.workloads.catalogue import make_kernel
 from xc40io.workloads.job_results import Row
 from xc40io.workloads.kernels.exerciser import Exerciser, Layout
+from xc40io.workloads.known_kernels import make_kernel
 
 
 def exerciser(**options: Any) -> Exerciser:

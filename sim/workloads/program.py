@@ -1,0 +1,63 @@
+"""A program that jobs run, as a record: what its doors ask, before anything of it is imported.
+
+How it is asked for in a scenario stands in :class:`~xc40io.config.asked_workload.Workload`; which
+there are, in :mod:`xc40io.workloads.programs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+
+class Program(NamedTuple):
+    """A program. What stands elsewhere is given by its place: ``module:name``.
+
+    Attributes
+    ----------
+    name
+        In scenarios; also of its command.
+    title
+        What a person calls it.
+    home
+        What makes its :class:`~xc40io.workloads.workload.Workload` of what a scenario has for it.
+    summary
+        Its line in the list of commands.
+    help
+        What its command says of itself, if all that it takes stands behind a double dash.
+    example, letter
+        Of the words behind it, and one of its options.
+    outcome
+        The module of the records that it alone leaves in a result.
+    option
+        What sets one of its options: a function of what a scenario has, the name and the value.
+    switches
+        The options that studies turn, by what they are called there.
+    """
+
+    name: str
+    title: str
+    home: str
+    summary: str = ""
+    help: str = ""
+    example: str = ""
+    letter: str = ""
+    outcome: str = ""
+    option: str = ""
+    switches: Mapping[str, str] = {}
+
+    @property
+    def make(self) -> Any:
+        """What makes its workload."""
+        return _found(self.home)
+
+    @property
+    def with_option(self) -> Any:
+        """What sets one of its options."""
+        return _found(self.option)
+
+
+def _found(place: str) -> Any:
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
