@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from inspect import isabstract
 from subprocess import run
+from typing import Any
 
 import pytest
 
+from xc40io.config.asked_workload import FORMS
 from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.errors import InputError
-from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.catalogue import PROGRAMS, workload_of
 from xc40io.workloads.known_kernels import WRITTEN
 
 MIB = 1 << 20
@@ -31,6 +34,24 @@ def test_a_scenario_that_is_written_out_asks_for_the_same_workload() -> None:
     said = workload_of(ADIOS).asked().kernel
     assert said is not None
     assert said.items() >= {"name": "adios", "steps": 2, "method": "MPI_AGGREGATE"}.items()
+
+
+def test_every_program_is_there_with_all_that_its_record_names() -> None:
+    assert list(PROGRAMS) == list(FORMS)
+    for program in PROGRAMS.values():
+        assert callable(program.make)
+        assert not program.option or callable(program.with_option)
+        assert not program.outcome or import_module(program.outcome)
+        assert bool(program.help) == bool(program.example) == bool(program.letter)
+
+
+def test_a_workload_is_asked_for_by_one_program() -> None:
+    two: dict[str, Any] = {"ior": "-w", "mdtest": "-n 1"}
+    for wrong in ({}, two):
+        with pytest.raises(InputError, match="one of ior: ARGUMENTS, mdtest: ARGUMENTS, kernel"):
+            AskedWorkload(**wrong)
+    other = AskedWorkload.of("mdtest", "-n 1").having(("-n", "2"))
+    assert (other.program, other.words, other.options) == ("mdtest", ("-n", "2"), {})
 
 
 def test_every_workload_says_what_it_moves() -> None:
