@@ -1,7 +1,7 @@
 """A program that jobs run, as a record: what its doors ask, before anything of it is imported.
 
 How it is asked for in a scenario stands in :class:`~xc40io.config.asked_workload.Workload`; which
-there are, in :mod:`xc40io.workloads.programs`.
+there are, in :mod:`xc40io.workloads.catalogue`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ the job what all workloads leave: rows, activities, files, notes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from xc40io.config.asked_workload import Workload as AskedWorkload
@@ -111,6 +111,26 @@ class Workload(ABC):
     def notes(self, job: Job) -> tuple[str, ...]:  # noqa: ARG002
         """Return what the user should know of its options when it has run: a sentence each."""
         return ()
+
+
+class Commanded(Workload):
+    """A workload that is asked for by a command line: the words without the program's name."""
+
+    def __init__(self, arguments: Sequence[str] | None) -> None:
+        self._arguments = tuple(arguments or ())
+
+    @property
+    def title(self) -> str:
+        """What a list of jobs calls it: ``ior -w -b 8m``."""
+        return " ".join((self.name, *self._arguments))
+
+    def options(self, *, given: bool = False) -> dict[str, Any]:  # noqa: ARG002
+        """Return the words of the command."""
+        return {"arguments": list(self._arguments)}
+
+    def asked(self) -> AskedWorkload:
+        """Return the command as it was typed: the program's defaults stay its own."""
+        return AskedWorkload.of(self.name, self._arguments)
 
 
 @kept

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
 from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
 from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, PhaseTraits
-from xc40io.workloads.workload import Workload
+from xc40io.workloads.workload import Commanded
 
 if TYPE_CHECKING:
     import simpy
@@ -36,7 +35,7 @@ def _sharing(test: IorTest) -> str:
     return COLLECTIVE if test.collective else SHARED
 
 
-class Ior(Workload):
+class Ior(Commanded):
     """An IOR command, the words without the program's name: its tests one after the other.
 
     InputError is raised if IOR does not know an option, or two of them contradict each other.
@@ -46,21 +45,8 @@ class Ior(Workload):
     io_threads: ClassVar[bool] = True
 
     def __init__(self, arguments: Sequence[str] | None) -> None:
-        self._arguments = tuple(arguments or ())
+        super().__init__(arguments)
         self.command = parse_arguments(self._arguments)
-
-    @property
-    def title(self) -> str:
-        """What a list of jobs calls it: ``ior -w -b 8m``."""
-        return f"ior {' '.join(self._arguments)}"
-
-    def options(self, *, given: bool = False) -> dict[str, Any]:  # noqa: ARG002
-        """Return the words of the command."""
-        return {"arguments": list(self._arguments)}
-
-    def asked(self) -> AskedWorkload:
-        """Return the command as it was typed: IOR's defaults stay IOR's."""
-        return AskedWorkload(ior=self._arguments)
 
     @property
     def adjustable(self) -> bool:

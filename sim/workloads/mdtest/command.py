@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.mdtest.checks import check, remarks
 from xc40io.workloads.mdtest.options import parse_arguments
 from xc40io.workloads.traits import METADATA, PhaseTraits
-from xc40io.workloads.workload import Workload
+from xc40io.workloads.workload import Commanded
 
 if TYPE_CHECKING:
     import simpy
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from xc40io.workloads.mdtest.outcome import MdtestOutcome
 
 
-class Mdtest(Workload):
+class Mdtest(Commanded):
     """An mdtest command, the words without the program's name: its iterations.
 
     InputError is raised if mdtest does not know an option, or two of them contradict each other.
@@ -29,21 +28,8 @@ class Mdtest(Workload):
     name: ClassVar[str] = "mdtest"
 
     def __init__(self, arguments: Sequence[str] | None) -> None:
-        self._arguments = tuple(arguments or ())
+        super().__init__(arguments)
         self.command = parse_arguments(self._arguments)
-
-    @property
-    def title(self) -> str:
-        """What a list of jobs calls it: ``mdtest -n 1000 -F``."""
-        return f"mdtest {' '.join(self._arguments)}".rstrip()
-
-    def options(self, *, given: bool = False) -> dict[str, Any]:  # noqa: ARG002
-        """Return the words of the command."""
-        return {"arguments": list(self._arguments)}
-
-    def asked(self) -> AskedWorkload:
-        """Return the command as it was typed: mdtest's defaults stay mdtest's."""
-        return AskedWorkload(mdtest=self._arguments)
 
     def output_files(self) -> list[tuple[str, str]]:
         """Return the files of the ranks' figures and of the deadline."""
