@@ -78,12 +78,24 @@ class PhaseOfRun(BaseModel):
     osts: int = Field(description="OSTs that hold any file of the job.")
 
 
+class Finding(BaseModel):
+    """A pattern of I/O that is known to be slow, and strikes in a run."""
+
+    job: str = Field(description=_JOB)
+    name: str = Field(description="Of the pattern.")
+    sentence: str = Field(description="What was seen.")
+    remedies: list[str] = Field(
+        description="Kinds of remedies that are meant for it; whether one helps, explain tells."
+    )
+
+
 class SimulateAnswer(Summarised):
     """A simulated run."""
 
     machine: str = Field(description="Its name.")
     ranks: int = Field(description="Of all jobs together.")
     seed: int = Field(description="Everything random followed from it.")
+    findings: list[Finding] = Field(description="What strikes.")
     phases: list[PhaseOfRun] = Field(description="Each kind of phase, in order.")
     notes: list[str] = Field(description="What to know of the options: a sentence each.")
     troubles: list[str] = Field(description="Bytes that found no room, or were lost.")

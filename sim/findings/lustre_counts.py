@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from operator import itemgetter
 
 from xc40io.plane.counters import Stat
+from xc40io.telling.answer import Column, Table
+from xc40io.telling.units import COUNTED, WORDS
 
 _BYTES = frozenset(
     {
@@ -21,7 +24,7 @@ _BYTES = frozenset(
     }
 )
 
-WORDS = {
+MEANINGS = {
     Stat.ENQUEUES: ("lock enqueues", "requests to OSTs for an extent lock"),
     Stat.MATCHES: ("lock matches", "uses of a lock that the node held already"),
     Stat.BLOCKING_ASTS: ("blocking ASTs", "locks called back because another request waited"),
@@ -56,28 +59,29 @@ WORDS = {
 _OF_LAYOUTS = (Stat.LAYOUT_INTENTS, Stat.LAYOUT_FETCHES, Stat.LAYOUT_CANCELS)
 
 
-def lustre_lines(stats: Mapping[Stat, int]) -> Iterator[str]:
-    """Print the counts, one a line, aligned, sizes in MB = 10^6 bytes."""
-    yield "Lustre's locks and page caches on all nodes (MB = 10^6 bytes)"
-    width = max(len(label) for label, _ in WORDS.values())
-    for label, number, meaning in lustre_rows(stats):
-        aligned = number if number.endswith(" MB") else f"{number}   "
-        yield f"{label:<{width}} {aligned:>16}  {meaning}"
+_COLUMNS = (
+    Column("count", WORDS, itemgetter(0)),
+    Column("number", COUNTED, itemgetter(1), least=15),
+    Column("meaning", WORDS, itemgetter(2)),
+)
 
 
-def lustre_rows(stats: Mapping[Stat, int]) -> Iterator[tuple[str, str, str]]:
-    """Yield the name of each count, its number, and what it counts; sizes in MB."""
-    for stat, (label, meaning) in WORDS.items():
-        count = stats.get(stat, 0)
-        if stat in _OF_LAYOUTS and not any(stats.get(one) for one in _OF_LAYOUTS):
-            continue  # no layout is composite
-        yield label, f"{count / 1e6:,.1f} MB" if stat in _BYTES else f"{count:,}", meaning
+def lustre_table(stats: Mapping[Stat, int]) -> Table:
+    """Return the name of each count, its number, and what it counts; sizes in MB."""
+    composite = any(stats.get(one) for one in _OF_LAYOUTS)
+    rows = [
+        (label, (stats.get(stat, 0), stat in _BYTES), meaning)
+        for stat, (label, meaning) in MEANINGS.items()
+        if composite or stat not in _OF_LAYOUTS
+    ]
+    title = "Lustre's locks and page caches on all nodes (MB = 10^6 bytes)"
+    return Table(_COLUMNS, lambda: rows, title=title, bare=True)
 
 
 def lustre_counts(stats: Mapping[Stat, int]) -> dict[str, int]:
     """Return the counts by name, in lower case; sizes in bytes."""
     return {
         stat.name.lower(): stats.get(stat, 0)
-        for stat in WORDS
+        for stat in MEANINGS
         if stat not in _OF_LAYOUTS or stats.get(stat)
     }

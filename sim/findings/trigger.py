@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
-from xc40io.config.units import format_seconds
 from xc40io.engine.types import Floats
 from xc40io.findings.data_calls import DataCalls
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
+from xc40io.telling.answer import Column, Columns, Table, Unit
+from xc40io.telling.data import frame, records_of
+from xc40io.telling.units import AMOUNT, ANY, PART, TIME, WORDS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ROWS = 5
 """Rows of evidence: the worst."""
@@ -18,8 +25,10 @@ ROWS = 5
 NEARLY_ALL = 0.9
 """Share of bytes that is meant by nearly all: our own."""
 
+amount, percent, seconds = AMOUNT.write, PART.write, TIME.write
+"""How the sentences write bytes, shares from 0 to 1, and seconds."""
 
-_UNITS = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("bytes", 1.0))
+RANK = Unit("", int, lambda rank: f"rank {rank}", left=True)
 
 
 class Remedy(StrEnum):
@@ -43,10 +52,45 @@ class Trigger:
 
     name: str  # of the pattern, in a few words
     sentence: str  # what was seen
-    heads: tuple[str, ...]  # of the evidence
-    rows: tuple[tuple[str, ...], ...]  # the worst first
+    columns: Columns  # of the evidence; its rows are tuples
+    rows: tuple[tuple[Any, ...], ...]  # the worst first
     remedies: tuple[Remedy, ...]  # kinds that are meant for it
-    words: tuple[int, ...] = (0,)  # columns of the evidence that are words
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name[0].upper() + self.name[1:]
+
+    @property
+    def table(self) -> Table:
+        """The evidence, with the kinds of remedies below."""
+        note = f"Kinds of remedies: {', '.join(self.remedies)}." if self.remedies else ""
+        return Table(self.columns, lambda: self.rows, title=self.title, note=note)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the evidence as a table of pandas: the worst files, ranks or OSTs first."""
+        return frame(self.table)
+
+
+def evidence(**of: tuple[str, Unit]) -> Columns:
+    """Return the columns of the evidence by their names: the head of each, and its unit."""
+    return tuple(
+        Column(name, unit, itemgetter(place), head=head)
+        for place, (name, (head, unit)) in enumerate(of.items())
+    )
+
+
+FINDING = (
+    Column("name", WORDS, help="Of the pattern."),
+    Column("sentence", WORDS, help="What was seen."),
+    Column("remedies", ANY, lambda one: list(one.remedies), help="Kinds that are meant for it."),
+    Column(
+        "evidence",
+        ANY,
+        lambda one: records_of(one.table),
+        help="The worst files, ranks or OSTs: bytes, seconds, shares from 0 to 1.",
+    ),
+)
 
 
 class Look:
@@ -69,22 +113,6 @@ class Look:
         seconds: Floats = self.result.doing[:, cause]
         return seconds
 
-    def node(self, rank: int) -> str:
+    def node(self, rank: int) -> int:
         """Return the machine's number of the node of a rank."""
-        return f"{int(self.result.allocation.nodes[rank // self.result.scenario.ppn]):,}"
-
-
-def amount(number: float) -> str:
-    """Return bytes as people read them."""
-    unit, size = next((unit for unit in _UNITS if number >= unit[1]), _UNITS[-1])
-    return f"{number / size:,.4g} {unit}"
-
-
-def percent(share: float) -> str:
-    """Return a share, 0 to 1, as people read it."""
-    return f"{100 * share:.3g} %"
-
-
-def seconds(value: float) -> str:
-    """Return seconds as people read them."""
-    return format_seconds(float(value), 4)
+        return int(self.result.allocation.nodes[rank // self.result.scenario.ppn])

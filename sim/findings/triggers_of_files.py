@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from xc40io.config.units import MIB, format_bytes
+from xc40io.config.units import MIB
 from xc40io.findings.data_calls import DataCalls, Mask
+from xc40io.findings.servers import named
 from xc40io.findings.trigger import (
     NEARLY_ALL,
     ROWS,
@@ -13,18 +16,18 @@ from xc40io.findings.trigger import (
     Remedy,
     Trigger,
     amount,
+    evidence,
     percent,
     seconds,
 )
 from xc40io.plane.operations import Op
 from xc40io.plane.stations import StationKind
+from xc40io.telling.answer import Columns, Unit
+from xc40io.telling.units import AMOUNT, NUMBER, PART, SIZE, SPAN, TIME, WORDS
 from xc40io.topology.text import format_count
 
 SMALL = MIB
 """Bytes below which a call is small (Drishti: small_bytes)."""
-
-SMALL_SHARE, SMALL_LEAST = 0.1, 1000
-"""Share of a job's calls that may be small, and how many (small_requests, _absolute)."""
 
 SMALL_SHARE, SMALL_LEAST = 0.1, 1000
 """Share of a job's calls that may be small, and how many (small_requests, _absolute)."""
@@ -69,14 +72,29 @@ def small_calls(look: Look) -> Trigger | None:
         f"They move {amount(moved)} of {amount(whole)} ({percent(moved / whole)}) and take "
         f"{seconds(took)} of the {seconds(calls.seconds.sum())} that all take, of all ranks "
         "together.",
-        ("file", "calls", "below 1 MiB", "their bytes", "of a call", "they take"),
-        tuple(_files(calls, small)),
+        _of_calls(small=("below 1 MiB", NUMBER)),
+        tuple(row for _, row in _files(calls, small)),
         (Remedy.LARGER_CALLS, Remedy.COLLECTIVE),
     )
 
 
-def _files(calls: DataCalls, some: Mask) -> list[tuple[str, ...]]:
-    """Return the files with most of some calls: how many of all, their bytes and seconds."""
+def _of_calls(**some: tuple[str, Unit]) -> Columns:
+    """Return the columns of :func:`_files`; ``some``: what calls these are, and more."""
+    return evidence(
+        file=("file", WORDS),
+        calls=("calls", NUMBER),
+        **some,
+        bytes=("their bytes", AMOUNT),
+        each=("of a call", SIZE),
+        seconds=("they take", TIME),
+    )
+
+
+def _files(calls: DataCalls, some: Mask) -> list[tuple[int, tuple[Any, ...]]]:
+    """Return the files with most of some calls: how many of all, their bytes and seconds.
+
+    Each behind its number.
+    """
     files = len(calls.stripe_size)
     whole = calls.sums(calls.file, None, files)
     count = calls.sums(calls.file[some], None, files)
@@ -85,12 +103,15 @@ def _files(calls: DataCalls, some: Mask) -> list[tuple[str, ...]]:
     order = np.argsort(-count, kind="stable")[:ROWS]
     return [
         (
-            calls.name(file),
-            f"{whole[file]:,}",
-            f"{count[file]:,}",
-            amount(moved[file]),
-            format_bytes(round(moved[file] / count[file])),
-            seconds(took[file]),
+            file,
+            (
+                calls.name(file),
+                int(whole[file]),
+                int(count[file]),
+                int(moved[file]),
+                round(moved[file] / count[file]),
+                float(took[file]),
+            ),
         )
         for file in order.tolist()
         if count[file]
@@ -109,25 +130,16 @@ def unaligned(look: Look) -> Trigger | None:
     if odd.sum() <= UNALIGNED_SHARE * len(calls):
         return None
     large = int((calls.bytes >= stripe).sum())
-    rows = [
-        (*row[:3], f"{format_bytes(int(calls.stripe_size[_number(calls, row[0])]))}", *row[3:])
-        for row in _files(calls, odd)
-    ]
+    rows = [(*row[:3], int(calls.stripe_size[file]), *row[3:]) for file, row in _files(calls, odd)]
     return Trigger(
         "unaligned calls",
         f"{int(page.sum()):,} of {len(calls):,} reads and writes ({percent(page.mean())}) begin "
         f"amid a page of the cache (4 KiB); {int(crossing.sum()):,} of the {large:,} that are as "
         "long as a stripe begin amid one.",
-        ("file", "calls", "unaligned", "stripe size", "their bytes", "of a call", "they take"),
+        _of_calls(unaligned=("unaligned", NUMBER), stripe_size=("stripe size", SIZE)),
         tuple(rows),
         (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.LARGER_CALLS),
     )
-
-
-def _number(calls: DataCalls, name: str) -> int:
-    """Return the number of the latest file of a name."""
-    names = [calls.name(file) for file in range(len(calls.stripe_size))]
-    return len(names) - 1 - names[::-1].index(name)
 
 
 def rewrites(look: Look) -> Trigger | None:
@@ -136,24 +148,24 @@ def rewrites(look: Look) -> Trigger | None:
     for _, record in look.result.mpi_records:
         writes = record.counts.writes
         if writes.modify_read_bytes > REWRITTEN_SHARE * max(writes.bytes, 1):
-            cells = (
-                record.file_name,
-                f"{writes.modified:,}",
-                amount(writes.modify_read_bytes),
-                amount(writes.bytes),
-                amount(writes.gap_bytes),
-            )
-            rows.append((writes.modify_read_bytes, writes.bytes, cells))
+            sizes = writes.modify_read_bytes, writes.bytes, writes.gap_bytes
+            rows.append((record.file_name, writes.modified, *sizes))
     if not rows:
         return None
-    rows.sort(key=lambda row: -row[0])
-    read, given = sum(row[0] for row in rows), sum(row[1] for row in rows)
+    rows.sort(key=lambda row: -row[2])
+    read, given = sum(row[2] for row in rows), sum(row[3] for row in rows)
     return Trigger(
         "read, modified, written back",
         f"MPI-IO reads {amount(read)} to write {amount(given)}: what ranks give has holes, "
         "which it fills with what is in the file.",
-        ("file", "windows", "read for it", "given to write", "in holes"),
-        tuple(cells for _, _, cells in rows[:ROWS]),
+        evidence(
+            file=("file", WORDS),
+            windows=("windows", NUMBER),
+            read=("read for it", AMOUNT),
+            given=("given to write", AMOUNT),
+            holes=("in holes", AMOUNT),
+        ),
+        tuple(rows[:ROWS]),
         (Remedy.COLLECTIVE, Remedy.LARGER_CALLS, Remedy.AGGREGATION),
     )
 
@@ -180,7 +192,7 @@ def many_files(look: Look) -> Trigger | None:
         kind, sentence = "directory", f"{most:,} files are made in one directory."
     elif again >= OPENED_AGAIN:
         kind, sentence = "file", f"A rank opens a file {again:,.0f} times on average."
-        places = {name or f"file {number}": [number] for number, name in enumerate(names)}
+        places = {named(recording, number): [number] for number in range(len(names))}
     else:
         return None
     sums = [
@@ -190,9 +202,14 @@ def many_files(look: Look) -> Trigger | None:
     return Trigger(
         "many opens",
         sentence,
-        (kind, "files made", "opens", "they take, all ranks together"),
+        evidence(
+            place=(kind, WORDS),
+            made=("files made", NUMBER),
+            opens=("opens", NUMBER),
+            seconds=("they take, all ranks together", TIME),
+        ),
         tuple(
-            (place, f"{new:,}", f"{times:,}", seconds(spent))
+            (place, int(new), int(times), float(spent))
             for place, new, times, spent in sorted(sums, key=lambda of: -of[2])[:ROWS]
             if times
         ),
@@ -217,10 +234,10 @@ def few_osts(look: Look) -> Trigger | None:
     rows = tuple(
         (
             table.names[osts[place]],
-            amount(moved[place]),
-            percent(moved[place] / whole),
-            percent(table.busy[osts[place]] / look.seconds),
-            f"{seconds(table.first[osts[place]])} to {seconds(table.last[osts[place]])}",
+            float(moved[place]),
+            float(moved[place] / whole),
+            float(table.busy[osts[place]] / look.seconds),
+            (float(table.first[osts[place]]), float(table.last[osts[place]])),
         )
         for place in order[:ROWS].tolist()
     )
@@ -229,7 +246,13 @@ def few_osts(look: Look) -> Trigger | None:
         f"{percent(NEARLY_ALL)} of the {amount(whole)} go to {format_count(most, 'OST')}; the "
         f"files lie on {could:,}, the job has {format_count(look.nodes, 'node')}, and the machine "
         f"has {there:,} OSTs.",
-        ("OST", "moved", "of all", "busy", "from when to when"),
+        evidence(
+            ost=("OST", WORDS),
+            bytes=("moved", AMOUNT),
+            share=("of all", PART),
+            busy=("busy", PART),
+            span=("from when to when", SPAN),
+        ),
         rows,
         (Remedy.STRIPING, Remedy.AGGREGATION),
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from xc40io.findings.bottlenecks import loads, phase_name
 from xc40io.findings.held_locks import WHY, held
-from xc40io.findings.trigger import ROWS, Look, Remedy, Trigger, percent, seconds
+from xc40io.findings.servers import named
+from xc40io.findings.trigger import ROWS, Look, Remedy, Trigger, evidence, percent, seconds
 from xc40io.plane.causes import Cause
 from xc40io.run.recording import Recording
+from xc40io.telling.units import NUMBER, PART, SPAN, TIME, WORDS
 from xc40io.topology.text import format_count
 
 LOCK_SHARE = 0.03
@@ -35,11 +37,11 @@ def changing_hands(look: Look) -> Trigger | None:
             taken = locks[mine]
             rows.append(
                 (
-                    recording.file_names[number] or f"file {number}",
-                    f"{count[number]:,}",
-                    f"{int((file == number).sum()):,}",
-                    f"{len(np.unique(taken['node'])):,}",
-                    f"{seconds(taken['blocked'].min())} to {seconds(taken['blocked'].max())}",
+                    named(recording, number),
+                    int(count[number]),
+                    int((file == number).sum()),
+                    len(np.unique(taken["node"])),
+                    (float(taken["blocked"].min()), float(taken["blocked"].max())),
                 )
             )
     return Trigger(
@@ -47,7 +49,13 @@ def changing_hands(look: Look) -> Trigger | None:
         f"Of {format_count(len(locks), 'extent lock')} {int(back.sum()):,} had to be given back to "
         f"another node; a rank waited {seconds(waited)} for locks, "
         f"{percent(waited / look.seconds)} of the time.",
-        ("file", "asked back", "locks", "from nodes", "from when to when"),
+        evidence(
+            file=("file", WORDS),
+            asked_back=("asked back", NUMBER),
+            locks=("locks", NUMBER),
+            nodes=("from nodes", NUMBER),
+            span=("from when to when", SPAN),
+        ),
         tuple(rows),
         (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
     )
@@ -66,10 +74,10 @@ def held_long(look: Look) -> Trigger | None:
         f"In {phase} a rank waited {seconds(worst.seconds)}, {percent(worst.share)} of the time, "
         f"for extent locks that their holders still used: {WHY}."
     )
-    heads: tuple[str, ...] = ("phase", "a rank waited", "of the time")
-    rows: list[tuple[str, ...]] = [
-        (name, seconds(wait.seconds), percent(wait.share)) for name, wait in struck[:ROWS]
-    ]
+    columns = evidence(
+        phase=("phase", WORDS), seconds=("a rank waited", TIME), share=("of the time", PART)
+    )
+    rows: list[tuple[Any, ...]] = [(name, wait.seconds, wait.share) for name, wait in struck[:ROWS]]
     recording = look.result.recording
     holders = [] if recording is None else _first_holders(recording)
     if holders:
@@ -78,13 +86,15 @@ def held_long(look: Look) -> Trigger | None:
             f" Of {format_count(objects, 'such first lock')} node {holders[0].node:,} had "
             f"{holders[0].locks:,}, and {format_count(len(holders), 'node')} had all."
         )
-        heads = ("node", "first locks", "asked back from", "given back until")
-        rows = [
-            (f"{one.node:,}", f"{one.locks:,}", seconds(one.asked_back), seconds(one.returned))
-            for one in holders[:ROWS]
-        ]
+        columns = evidence(
+            node=("node", NUMBER),
+            locks=("first locks", NUMBER),
+            asked_back=("asked back from", TIME),
+            returned=("given back until", TIME),
+        )
+        rows = list(holders[:ROWS])
     remedies = (Remedy.STRIPE_SIZE, Remedy.OWN_FILES, Remedy.COLLECTIVE)
-    return Trigger("locks held by who came first", sentence, heads, tuple(rows), remedies)
+    return Trigger("locks held by who came first", sentence, columns, tuple(rows), remedies)
 
 
 class _Holder(NamedTuple):
@@ -105,6 +115,6 @@ def _first_holders(recording: Recording) -> list[_Holder]:
     found = []
     for node in np.argsort(-count, kind="stable")[: np.count_nonzero(count)].tolist():
         times = locks[locks["node"] == node]
-        asked, returned = times["blocked"].min(), times["returned"].max()
+        asked, returned = float(times["blocked"].min()), float(times["returned"].max())
         found.append(_Holder(int(recording.nodes[node]), int(count[node]), asked, returned))
     return found

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from xc40io.findings.trigger import (
     NEARLY_ALL,
+    RANK,
     ROWS,
     Look,
     Remedy,
     Trigger,
     amount,
+    evidence,
     percent,
     seconds,
 )
 from xc40io.plane.causes import Cause
 from xc40io.plane.operations import Op
+from xc40io.telling.units import AMOUNT, NUMBER, PART, TIME, WORDS, first_of
 
 UNEVEN_SHARE = 0.15
 """By which share of all a rank may do more than the average one (imbalance_stragglers)."""
@@ -46,14 +51,14 @@ def nothing_to_gain(look: Look) -> Trigger | None:
         "little to gain",
         f"Rank {longest} computes {seconds(computing[longest])} of the {seconds(look.seconds)} "
         f"that the job takes: if its I/O took no time, it would be {gain:.2f} times as fast.",
-        ("rank", "node", "computes", "of the time"),
+        evidence(
+            rank=("rank", RANK),
+            node=("node", NUMBER),
+            computes=("computes", TIME),
+            share=("of the time", PART),
+        ),
         tuple(
-            (
-                f"rank {rank}",
-                look.node(rank),
-                seconds(computing[rank]),
-                percent(computing[rank] / look.seconds),
-            )
+            (rank, look.node(rank), float(computing[rank]), float(computing[rank] / look.seconds))
             for rank in np.argsort(-computing, kind="stable")[:ROWS].tolist()
         ),
         (),
@@ -70,11 +75,11 @@ def slowest(look: Look) -> Trigger | None:
     busy = look.result.doing.sum(axis=1) - met - look.doing(Cause.THINK)
     rows = tuple(
         (
-            f"rank {rank}",
+            rank,
             look.node(rank),
-            seconds(met[rank]),
-            seconds(look.doing(Cause.THINK)[rank]),
-            seconds(busy[rank]),
+            float(met[rank]),
+            float(look.doing(Cause.THINK)[rank]),
+            float(busy[rank]),
         )
         for rank in np.argsort(met, kind="stable")[:ROWS].tolist()
     )
@@ -82,7 +87,13 @@ def slowest(look: Look) -> Trigger | None:
         "waiting for the slowest rank",
         f"A rank waits {seconds(waited)} longer in collective calls than rank "
         f"{int(met.argmin())}, {percent(waited / look.seconds)} of the time.",
-        ("who waits least", "node", "waits for others", "computes", "at I/O"),
+        evidence(
+            rank=("who waits least", RANK),
+            node=("node", NUMBER),
+            waits=("waits for others", TIME),
+            computes=("computes", TIME),
+            io=("at I/O", TIME),
+        ),
         rows,
         (Remedy.EVEN_SHARES, Remedy.AGGREGATION),
     )
@@ -108,12 +119,12 @@ def one_rank(look: Look) -> Trigger | None:
     took = calls.sums(calls.rank, calls.seconds, look.ranks)
     rows = tuple(
         (
-            f"rank {rank}",
+            rank,
             look.node(rank),
-            amount(asked[rank]),
-            percent(asked[rank] / total),
-            f"{number[rank]:,}",
-            seconds(took[rank]),
+            int(asked[rank]),
+            float(asked[rank] / total),
+            int(number[rank]),
+            float(took[rank]),
         )
         for rank in order[:ROWS].tolist()
         if asked[rank]
@@ -121,7 +132,14 @@ def one_rank(look: Look) -> Trigger | None:
     return Trigger(
         "few ranks do nearly all",
         f"{who[0].upper()}{who[1:]} for {part} {whole}.",
-        ("rank", "node", "asked for", "of all", "calls", "in reads and writes"),
+        evidence(
+            rank=("rank", RANK),
+            node=("node", NUMBER),
+            bytes=("asked for", AMOUNT),
+            share=("of all", PART),
+            calls=("calls", NUMBER),
+            seconds=("in reads and writes", TIME),
+        ),
         rows,
         (Remedy.MORE_RANKS, Remedy.COLLECTIVE, Remedy.OWN_FILES),
     )
@@ -135,35 +153,36 @@ def aggregators(look: Look) -> Trigger | None:
         moved = sum(way.bytes for way in (counts.writes, counts.reads) if way.collective)
         if not moved or len(record.aggregators) >= record.communicator.nodes:
             continue
-        ranks = ", ".join(map(str, record.aggregators[:ROWS].tolist()))
-        more = len(record.aggregators) - ROWS
         rows.append(
             (
+                record.file_name,
+                record.aggregators.tolist(),
+                len(record.aggregators),
+                record.communicator.nodes,
+                counts.stripe_count,
                 moved,
-                (
-                    record.file_name,
-                    ranks + (f" and {more:,} more" if more > 0 else ""),
-                    f"{len(record.aggregators):,}",
-                    f"{record.communicator.nodes:,}",
-                    f"{counts.stripe_count:,}",
-                    amount(moved),
-                ),
             )
         )
     if not rows:
         return None
-    rows.sort(key=lambda row: -row[0])
-    _, (name, _, number, nodes, *_) = rows[0]
-    one = number == "1"
+    rows.sort(key=lambda row: -row[-1])
+    name, _, number, nodes, *_ = rows[0]
+    one = number == 1
     return Trigger(
         "few aggregators",
-        f"{number} rank{'' if one else 's'} read{'s' if one else ''} and write{'s' if one else ''} "
-        f"{name} for those of {nodes} nodes: Cray's MPI-IO takes as many aggregators as the file "
-        "has stripes.",
-        ("file", "aggregators: ranks", "aggregators", "nodes", "stripes", "through them"),
-        tuple(row for _, row in rows[:ROWS]),
+        f"{number:,} rank{'' if one else 's'} read{'s' if one else ''} and write"
+        f"{'s' if one else ''} {name} for those of {nodes:,} nodes: Cray's MPI-IO takes as many "
+        "aggregators as the file has stripes.",
+        evidence(
+            file=("file", WORDS),
+            ranks=("aggregators: ranks", first_of(ROWS)),
+            aggregators=("aggregators", NUMBER),
+            nodes=("nodes", NUMBER),
+            stripes=("stripes", NUMBER),
+            bytes=("through them", AMOUNT),
+        ),
+        tuple(rows[:ROWS]),
         (Remedy.AGGREGATION, Remedy.STRIPING),
-        words=(0, 1),
     )
 
 
@@ -173,16 +192,21 @@ def metadata(look: Look) -> Trigger | None:
     mean, top = float(spent.mean()), int(spent.argmax())
     if mean <= METADATA_SHARE * look.seconds and spent[top] <= METADATA_SECONDS:
         return None
-    heads: tuple[str, ...] = ("rank", "node", "in metadata")
-    rows: tuple[tuple[str, ...], ...] = ((f"rank {top}", look.node(top), seconds(spent[top])),)
+    columns = evidence(rank=("rank", RANK), node=("node", NUMBER), seconds=("in metadata", TIME))
+    rows: tuple[tuple[Any, ...], ...] = ((top, look.node(top), float(spent[top])),)
     recording = look.result.recording
     if recording is not None:
         calls = recording.of_job(recording.calls)
         count = np.bincount(calls["op"], minlength=len(Op))
         took = np.bincount(calls["op"], calls["end"] - calls["start"], len(Op))
-        heads = ("operation", "calls", "of all ranks together", "of one call")
+        columns = evidence(
+            operation=("operation", WORDS),
+            calls=("calls", NUMBER),
+            seconds=("of all ranks together", TIME),
+            each=("of one call", TIME),
+        )
         rows = tuple(
-            (op.name.lower(), f"{count[op]:,}", seconds(took[op]), seconds(took[op] / count[op]))
+            (op.name.lower(), int(count[op]), float(took[op]), float(took[op] / count[op]))
             for op in sorted(_METADATA, key=lambda op: -took[op])
             if count[op]
         )
@@ -190,7 +214,7 @@ def metadata(look: Look) -> Trigger | None:
         "time in metadata",
         f"A rank spends {seconds(mean)} in opens, creates, closes, stats and unlinks, "
         f"{percent(mean / look.seconds)} of the time; rank {top} {seconds(spent[top])}.",
-        heads,
+        columns,
         rows,
         (Remedy.FEWER_FILES, Remedy.COLLECTIVE, Remedy.STRIPING),
     )

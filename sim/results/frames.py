@@ -239,7 +239,7 @@ _OBJECTS = (
     Column("ost", NUMBER, help="The OST or the service node that it lies on; 0 on a local SSD."),
 )
 
-_STATIONS = (
+STATIONS: Columns = (
     _STATION,
     Column("kind", WORDS, help=f"What it is: {', '.join(f'`{kind}`' for kind in _KINDS)}."),
     _SERVED,
@@ -271,7 +271,7 @@ TABLES = (
     Column("figures", ROWS, _figures, inner=_FIGURES, help="one more number of a phase"),
     Column("files", ROWS, _files, inner=_FILES, help="a file that the job made"),
     Column("objects", ROWS, _objects, inner=_OBJECTS, help="an object of a file"),
-    Column("stations", ROWS, _stations, inner=_STATIONS, help="a station that served anything"),
+    Column("stations", ROWS, _stations, inner=STATIONS, help="a station that served anything"),
     Column(
         "bins",
         ROWS,

@@ -11,18 +11,18 @@ import numpy as np
 
 from xc40io.config.units import format_seconds
 from xc40io.engine.types import Indices
+from xc40io.findings.lustre_counts import lustre_table
 from xc40io.results.machine_text import machine_parts
 from xc40io.results.pictures.album import pictures_of_jobs
 from xc40io.results.programs.forms import output_of
-from xc40io.results.run_json import simulator_document
 from xc40io.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
-from xc40io.results.run_tables import (
-    counts_table,
+from xc40io.results.run_told import (
     files_table,
     path_tables,
     stations_table,
     waits_table,
 )
+from xc40io.results.run_values import simulator_document
 from xc40io.run.jobs import JobOutcome, JobPhase, JobsResult
 from xc40io.run.result import Result
 from xc40io.telling.answer import (
@@ -183,7 +183,7 @@ def jobs_page(result: JobsResult) -> Answer:
     """Return the page of several jobs: what each took, what the machine did, each by itself."""
     scenario, whole = result.scenario, result.whole
     alone = any(outcome.alone is not None for outcome in result.jobs)
-    machine: list[Block] = [counts_table(whole)]
+    machine: list[Block] = [lustre_table(whole.stats)]
     busiest = stations_table(whole)
     if busiest is not None:
         machine.insert(0, busiest)

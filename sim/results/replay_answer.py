@@ -18,7 +18,7 @@ from xc40io.findings.replay_times import (
     together,
     warnings_of,
 )
-from xc40io.results.run_json import simulator_document
+from xc40io.results.run_values import simulator_document
 from xc40io.telling.answer import (
     Answer,
     Block,

@@ -14,9 +14,14 @@ from xc40io.results.pictures.album import pictures_of
 from xc40io.results.pictures.over_time import over_time
 from xc40io.results.replay_answer import alike, replay_answer, time_tables
 from xc40io.results.run_page import binding_parts
-from xc40io.results.run_tables import path_tables, run_cards, stations_table, waits_table
 from xc40io.results.run_text import job_line
-from xc40io.results.trigger_tables import trigger_parts
+from xc40io.results.run_told import (
+    findings_parts,
+    path_tables,
+    run_cards,
+    stations_table,
+    waits_table,
+)
 from xc40io.run.result import Result
 from xc40io.telling.answer import (
     Answer,
@@ -173,7 +178,7 @@ def _run_sections(run: Result, name: str, *, several: bool, command: str) -> lis
             f"What bound it{title}",
             [Text(job_line(run)), *binding_parts(run)],
         ),
-        Section(f"{place}strikes", f"What strikes{title}", trigger_parts(run, command)),
+        Section(f"{place}strikes", f"What strikes{title}", findings_parts(run, command)),
         Section(f"{place}over-time", f"Over time{title}", axis),
         Section(f"{place}pictures", f"Pictures{title}", pictures),
         Section(f"{place}time", f"Where the time went{title}", time),

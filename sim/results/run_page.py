@@ -10,22 +10,23 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.scenario_text import dump_scenario
 from xc40io.findings.bottlenecks import bound_by
+from xc40io.findings.lustre_counts import lustre_table
+from xc40io.findings.triggers import triggers
 from xc40io.results.machine_text import machine_parts
 from xc40io.results.pictures.album import pictures_of
 from xc40io.results.pictures.over_time import over_time
 from xc40io.results.programs.forms import output_of
 from xc40io.results.programs.kernel_answer import options_text, parts_table
-from xc40io.results.run_tables import (
-    counts_table,
+from xc40io.results.run_text import job_line
+from xc40io.results.run_told import (
     doing_table,
     files_table,
+    findings_parts,
     path_tables,
     run_cards,
     stations_table,
     waits_table,
 )
-from xc40io.results.run_text import job_line
-from xc40io.results.trigger_tables import trigger_parts
 from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
 from xc40io.run.result import Result
 from xc40io.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
@@ -45,7 +46,7 @@ def run_page(result: Result, *, explained: bool = False) -> Answer:
         cards=run_cards(result),
         blocks=[
             Section("what-bound-it", "What bound it", binding_parts(result)),
-            Section("strikes", "What strikes", trigger_parts(result, tries)),
+            Section("strikes", "What strikes", findings_parts(result, tries)),
             Section("over-time", "Over time", list(_present(over_time(result)))),
             Section("pictures", "Pictures", list(pictures_of(result))),
             Section("phases", "Phases", phase_parts(result)),
@@ -58,12 +59,15 @@ def run_page(result: Result, *, explained: bool = False) -> Answer:
 
 
 def run_note(result: Result) -> Answer:
-    """Return what a notebook shows of a run: how fast it was, and what bound it."""
+    """Return what a notebook shows of a run: how fast it was, what strikes, and what bound it."""
+    found = triggers(result)
+    strikes = [Points([(one.title, one.sentence) for one in found])] if found else []
     return Answer(
         title=result.scenario.title or result.workload.title,
         setup=job_line(result),
         cards=run_cards(result),
         blocks=[
+            Section("strikes", "What strikes", strikes),
             Section("what-bound-it", "What bound it", binding_parts(result)),
             Section("phases", "Phases", phase_parts(result)),
         ],
@@ -117,7 +121,7 @@ def time_parts(result: Result) -> list[Block]:
     """Return where the time of the ranks went, and how busy what was."""
     parts: list[Block] = [waits_table(result), *_present(doing_table(result))]
     parts += [*path_tables(result), *_present(stations_table(result))]
-    return [*parts, Fold("Lustre's locks and page caches, counted", [counts_table(result)])]
+    return [*parts, Fold("Lustre's locks and page caches, counted", [lustre_table(result.stats)])]
 
 
 def page_tables(result: Result) -> list[Block]:

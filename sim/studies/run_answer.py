@@ -9,13 +9,29 @@ from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import GB, format_seconds
 from xc40io.findings.bottlenecks import Load
+from xc40io.findings.trigger import FINDING
+from xc40io.findings.triggers import triggers
 from xc40io.run.result import Result
 from xc40io.studies.case import Phase, titles
 from xc40io.studies.measurement import Measured, Measurement, measured
-from xc40io.telling.answer import Answer, Column, Points, Text, Values
+from xc40io.telling.answer import Answer, Column, Points, Text, Values, chosen
 from xc40io.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
 from xc40io.trust.how_sure import Interval
 from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
+
+
+class _Finding(NamedTuple):
+    """What strikes in a job."""
+
+    job: str  # empty where there is only one
+    name: str
+    sentence: str
+    remedies: list[str]
+
+    @property
+    def words(self) -> str:
+        """All of it as a line."""
+        return f"Strikes{f' in job {self.job}' if self.job else ''}: {self.name}. {self.sentence}"
 
 
 class _Ran(NamedTuple):
@@ -27,6 +43,15 @@ class _Ran(NamedTuple):
     def machine(self) -> str:
         """Its name: the same of all jobs."""
         return next(iter(self.results.values())).machine.name
+
+    @property
+    def findings(self) -> list[_Finding]:
+        """What strikes in the jobs."""
+        return [
+            _Finding(job, one.name, one.sentence, list(one.remedies))
+            for job, result in self.results.items()
+            for one in triggers(result)
+        ]
 
     @property
     def ranks(self) -> int:
@@ -52,10 +77,17 @@ _PHASES = (
     Column("osts", NUMBER, lambda row: row[1].osts, help="That hold any file of the job."),
 )
 
+_FINDING = (
+    Column("job", WORDS, help="Empty where there is only one."),
+    *chosen(FINDING, "name", "sentence"),
+    Column("remedies", ANY, help="Kinds that are meant for it."),
+)
+
 _RUN = (
     Column("machine", WORDS),
     Column("ranks", NUMBER, help="Of all jobs together."),
     Column("seed", NUMBER, lambda ran: ran.scenario.seed),
+    Column("findings", ROWS, inner=_FINDING, help="What strikes."),
     Column("phases", ROWS, lambda ran: _rows(ran), inner=_PHASES),
     Column("notes", ANY, lambda ran: _notes(ran.results), help="What to know of the options."),
     Column("troubles", ANY, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),
@@ -68,7 +100,8 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
     phases = ran.found.phases
     setup = f"On {ran.machine}, {ran.ranks:,} ranks, seed {scenario.seed}"
     named = titles(phases)
-    told = [_sentence(named[phase], one, real) for phase, one, real in _rows(ran)]
+    told = [one.words for one in ran.findings]
+    told += [_sentence(named[phase], one, real) for phase, one, real in _rows(ran)]
     return Answer(
         title=f"A run on {ran.machine}",
         setup=setup,

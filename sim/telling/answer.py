@@ -11,7 +11,7 @@ where the page is written.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from enum import Flag
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -85,6 +85,12 @@ class Column:
         return f"{self.name if self.head is None else self.head}{self.unit.above}"
 
 
+def chosen(columns: Columns, *names: str, **heads: str) -> Columns:
+    """Return some columns, in the order of their names; ``heads``: of those that have others."""
+    by_name = {column.name: column for column in columns}
+    return tuple(replace(by_name[name], head=heads.get(name, by_name[name].head)) for name in names)
+
+
 Columns: TypeAlias = tuple[Column, ...]
 Rows: TypeAlias = Sequence[Any] | Mapping[str, Any]  # records; or arrays by column: 200,000 ranks
 
@@ -100,6 +106,7 @@ class Table:
     note: str = ""
     total: bool = False  # whether the last row adds up the others
     most: int = 400  # rows that people are told; programs get all
+    bare: bool = False  # whether text has no heads: its title says what they are
 
     @cached_property
     def rows(self) -> Rows:

@@ -39,6 +39,11 @@ def record(columns: Columns, row: Any) -> dict[str, Any]:
     return {column.name: _value(column, column.value(row)) for column in told}
 
 
+def records_of(table: Table) -> list[dict[str, Any]]:
+    """Return the JSON of the rows of a table."""
+    return [record(table.columns, row) for row in records(table.rows)]
+
+
 def _value(column: Column, value: Any) -> Any:
     if not column.inner or value is None:
         return _plain(value)

@@ -71,6 +71,27 @@ def blocks_text(blocks: Sequence[Block]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def comments(blocks: Sequence[Block]) -> str:
+    """Return blocks as text of which each line begins with ``#``: readers of tables skip it."""
+    lines: list[str] = []
+    for block in _flat(blocks):
+        told = _unbroken(block)
+        lines += ["", *told] if lines and told else told
+    return "".join(f"{line}\n" for told in lines for line in wrapped(told, "# ", "#   ") or ["#"])
+
+
+def _unbroken(block: Block) -> list[str]:
+    """Return the lines of a block, however long they are."""
+    match block:
+        case Table():
+            return [*_table_lines(block), *block.note.splitlines()]
+        case Points(points, title):
+            return [*title.splitlines(), *map(_said, points)]
+        case Text(text) | Listing(text=text):
+            return text.splitlines()
+    raise TypeError(f"{block} has no text")
+
+
 def wrapped(sentences: str, first: str = "", then: str = "") -> list[str]:
     """Return sentences as lines; a number and its percent sign stay together.
 
@@ -103,6 +124,12 @@ def hanging(line: str) -> list[str]:
 
 def table_lines(table: Table) -> Iterator[str]:
     """Yield the lines of a table, with its title before and its note behind."""
+    yield from _table_lines(table)
+    if table.note:
+        yield from wrapped(table.note)
+
+
+def _table_lines(table: Table) -> Iterator[str]:
     told = written(table)
     heads = [
         head.rjust(column.least) for head, column in zip(told.heads, told.columns, strict=True)
@@ -115,15 +142,14 @@ def table_lines(table: Table) -> Iterator[str]:
     indent = "  " if told.titles else ""
     if table.title:
         yield table.title
-    yield indent + head
+    if not table.bare:
+        yield indent + head
     for place, line in enumerate(lines):
         if place in told.titles:
             yield told.titles[place]
         yield indent + line
     if told.left_out:
         yield f"{indent}and {told.left_out:,} more"
-    if table.note:
-        yield from wrapped(table.note)
 
 
 def _flat(blocks: Sequence[Block]) -> Iterator[Block]:

@@ -91,7 +91,7 @@ class Results:
                     texts.legend(rows) + fragment(list(texts.wait_tables(rows))),
                 ),
             ),
-            shown(texts.verdicts(rows)),
+            shown([*texts.strikes(outcomes), *texts.verdicts(rows)]),
             *self._heats(outcomes),
             *self._tables(outcomes),
             shown(texts.notes_of(outcomes)),

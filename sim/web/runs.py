@@ -56,6 +56,13 @@ class PhaseOutcome(BaseModel):
         return self.bytes / self.seconds
 
 
+class Finding(BaseModel):
+    """A pattern that strikes."""
+
+    name: str
+    sentence: str
+
+
 class HeatMap(BaseModel):
     """How busy the disk arrays of OSTs were over time."""
 
@@ -68,6 +75,7 @@ class Outcome(BaseModel):
     """What the page shows of a run: small enough to travel from a worker, and plain as JSON."""
 
     setup: str  # where and how it ran, in a sentence
+    findings: list[Finding]  # what strikes
     phases: list[PhaseOutcome]
     heat: HeatMap | None  # None where no OST had anything to do
     notes: list[str]

@@ -102,6 +102,17 @@ def differences(a: Settings, b: Settings) -> str:
     )
 
 
+def strikes(outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
+    """Say what strikes in each run."""
+    told = [
+        (_title((one.name, side) if len(outcomes) > 1 else one.name), one.sentence)
+        for side, outcome in outcomes.items()
+        for one in outcome.findings
+    ]
+    if told:
+        yield Section("strikes", "What strikes", [Points(told)])
+
+
 def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:
     """Say what bound each phase."""
     told = [(_title(row), phase.verdict) for row, phase in rows.items() if phase.verdict]

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from xc40io.findings.lustre_counts import WORDS, lustre_counts, lustre_lines
+from xc40io.findings.lustre_counts import MEANINGS, lustre_counts, lustre_table
 from xc40io.plane.counters import Stat
+from xc40io.telling.text import table_lines
 
 STATS = {stat: 1_234_567 * (stat + 1) for stat in Stat}
 
 
 def test_every_count_has_words():
-    assert WORDS.keys() == set(Stat)
+    assert MEANINGS.keys() == set(Stat)
 
 
 def test_counts_are_whole_and_sizes_in_megabytes():
-    lines = list(lustre_lines(STATS))
+    lines = list(table_lines(lustre_table(STATS)))
     assert lines[1].split("  ")[0] == "lock enqueues"
     assert " 1,234,567 " in lines[1]
     hits = next(line for line in lines if line.startswith("cache hits"))
@@ -21,9 +22,9 @@ def test_counts_are_whole_and_sizes_in_megabytes():
 
 
 def test_figures_and_meanings_stand_below_each_other():
-    _, *lines = lustre_lines(STATS)
+    _, *lines = table_lines(lustre_table(STATS))
     meanings = {
-        line.index(meaning) for line, (_, meaning) in zip(lines, WORDS.values(), strict=True)
+        line.index(meaning) for line, (_, meaning) in zip(lines, MEANINGS.values(), strict=True)
     }
     assert len(meanings) == 1
     assert max(len(line) for line in lines) <= 98

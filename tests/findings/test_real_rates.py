@@ -6,8 +6,8 @@ import pytest
 
 from xc40io.config.scenario import Scenario
 from xc40io.findings.real_rates import real_rates
-from xc40io.results.run_json import simulator_document
 from xc40io.results.run_text import format_run
+from xc40io.results.run_values import simulator_document
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
 from xc40io.trust.sureness import exactly

@@ -13,7 +13,7 @@ from xc40io.results.programs.ior_json import as_dict, format_json
 from xc40io.results.programs.ior_report import IorReport, ior_outcome, ior_report
 from xc40io.results.programs.ior_text import format_text
 from xc40io.results.programs.output import Output, OutputFile
-from xc40io.results.run_json import simulator_document
+from xc40io.results.run_values import simulator_document
 from xc40io.run.result import Result
 from xc40io.workloads.ior.files import file_name
 from xc40io.workloads.ior.options import RANKS_OPTION, STATUS_OPTION, SUMMARY_OPTION
@@ -92,7 +92,7 @@ class IorOutput(Output, of=IorOutcome):
         -------
         dict
             The keys of :func:`~xc40io.results.programs.ior_json.as_dict`, then ``xc40io``: keys of
-            :func:`~xc40io.results.run_json.simulator_document`, ``files`` (their striping) and
+            :func:`~xc40io.results.run_values.simulator_document`, ``files`` (their striping) and
             ``mpiio`` (:func:`~xc40io.results.programs.ior_output.ior_mpiio_data`).
         """
         ours = simulator_document(self.result) | {

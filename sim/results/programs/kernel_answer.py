@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from xc40io.findings.bottlenecks import merged
 from xc40io.results.frames import PHASES
 from xc40io.results.mpiio.mpiio_report import mpiio_data
-from xc40io.results.run_json import simulator_document
+from xc40io.results.run_values import simulator_document
 from xc40io.run.result import Result
 from xc40io.telling.answer import Answer, Block, Column, Listing, Table, To, Values
 from xc40io.telling.units import ANY, BYTES, CLOCK, NUMBER, RATE, ROWS, WORDS

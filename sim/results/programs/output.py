@@ -75,7 +75,7 @@ class Output:
         """Arrange the run for JSON: what the workload tells, and ``xc40io``.
 
         Of a kernel :data:`~xc40io.results.programs.kernel_answer.RUN` says what is in it.
-        ``xc40io`` has the keys of :func:`~xc40io.results.run_json.simulator_document`, and more as
-        the workload has it. Bytes, bytes/s, seconds.
+        ``xc40io`` has the keys of :data:`~xc40io.results.run_values.RUN`, and more as the workload
+        has it. Bytes, bytes/s, seconds.
         """
         return document_of(kernel_answer(self.result))

@@ -18,7 +18,7 @@ from xc40io.engine.page import PAGE
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.stations import StationKind
-from xc40io.results.run_json import simulator_document
+from xc40io.results.run_values import simulator_document
 from xc40io.run.jobs import simulate_jobs
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
