@@ -31,7 +31,7 @@ from xc40io.findings.waits import (
 )
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result, StationUse
-from xc40io.run.station_table import StationTable
+from xc40io.run.station_table import MachinePart, StationTable
 from xc40io.workloads.job_results import Activity, Stretch, phase_title
 
 WORTH_A_NAME = 0.2
@@ -58,6 +58,7 @@ PLURALS = {
 }
 
 _SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
+_PEERS = {"LNET router", "OSS", "OST"}
 _OUTLYING = 2.0
 
 WHAT_WOULD_HELP = "To find out what would help, use xc40io explain."
@@ -177,26 +178,27 @@ def _phase_shares(result: Result) -> dict[str, Floats]:
     return shares
 
 
-def outliers(result: Result) -> list[str]:
-    """Return the servers that had to work much longer than most of their kind, by name.
+def outliers(result: Result) -> list[MachinePart]:
+    """Return the servers that had to work much longer than most of their kind.
 
     Of OSTs, OSSs and LNET routers: those whose busiest station had twice the seconds of service of
     the one in the middle of all that had anything to do.
     """
-    busy: dict[StationKind, dict[str, float]] = {}
+    busy: dict[StationKind, dict[MachinePart, float]] = {}
     for use in result.stations():
+        part = use.part if use.kind in _SERVERS else None
         # An MDT that has data of files has no peers: it does other work than OSTs.
-        if use.kind in _SERVERS and not use.name.startswith("MD"):
-            part = " ".join(use.name.split()[: 3 if use.name.startswith("LNET") else 2])
+        if part is not None and part.what in _PEERS:
+            part = part._replace(way="")
             of_kind = busy.setdefault(use.kind, {})
             of_kind[part] = max(of_kind.get(part, 0.0), use.busy)
     found = []
     for of_kind in busy.values():
         middle = float(np.median(list(of_kind.values())))
-        part = max(of_kind, key=lambda name: of_kind[name])
+        part = max(of_kind, key=lambda each: of_kind[each])
         if of_kind[part] > _OUTLYING * middle:
             found.append(part)
-    return sorted(set(found))
+    return sorted(set(found), key=str)
 
 
 def loads(result: Result) -> list[Load]:

@@ -9,7 +9,6 @@ which wrote. What the bins have beyond the RPCs is the traffic of other jobs tha
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from math import ceil
@@ -26,7 +25,6 @@ from xc40io.plane.stations import StationKind
 from xc40io.run.recording import Recording
 from xc40io.run.result import Result
 
-_OST = re.compile(r"OST (\d+)")
 _HALF = 0.5  # bytes: less is the rounding of sums
 
 NAMES = (
@@ -75,6 +73,12 @@ def recording_of(result: Result, option: str) -> Recording:
     return result.recording
 
 
+def of_osts(recording: Recording, osts: int) -> Records:
+    """Return the bulk RPCs of a machine's OSTs: behind these are MDTs that have data of files."""
+    own: Records = recording.rpcs[recording.rpcs["ost"] < osts]
+    return own
+
+
 def named(recording: Recording, file: int) -> str:
     """Return the name of a file, or its number where the workload has no name for it."""
     return recording.file_names[file] or f"file {file}"
@@ -119,9 +123,8 @@ def ost_series(result: Result, option: str) -> OstSeries:
 
 def _binned(recording: Recording, write: int, osts: int, bins: int, width: float) -> Floats:
     """Return the bytes of RPCs by OST and time bin, as their block I/O began."""
-    rpcs = recording.rpcs
-    on_osts = rpcs["ost"] < osts  # not on an MDT that has data
-    rpcs = rpcs[(rpcs["write"] == write) & np.isfinite(rpcs["begun"]) & on_osts]
+    rpcs = of_osts(recording, osts)
+    rpcs = rpcs[(rpcs["write"] == write) & np.isfinite(rpcs["begun"])]
     place = counted_in(rpcs["begun"], width, bins)
     cell = rpcs["ost"] * np.int64(bins) + place
     flat = np.bincount(cell, weights=rpcs["bytes"], minlength=osts * bins)
@@ -138,10 +141,10 @@ def _all_bytes(result: Result, osts: int, bins: int) -> Floats:
     table = result.station_table
     found = np.zeros((osts, bins))
     for position in np.flatnonzero(table.kind == StationKind.OST).tolist():
-        match = _OST.fullmatch(table.names[position])
+        part = table.part(position)
         row = table.bin_bytes[table.row[position]][:bins]
-        if match is not None:
-            found[int(match[1]), : len(row)] = row
+        if part is not None and part.what == "OST":
+            found[part.number, : len(row)] = row
     return found
 
 

@@ -6,7 +6,7 @@ kept in files, written whole and without loss; ``xc40io.results.saved`` reads th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -29,7 +29,7 @@ from xc40io.plane.counters import Stat
 from xc40io.plane.fault_course import FaultRecord
 from xc40io.plane.stations import StationKind
 from xc40io.run.recording import Recording
-from xc40io.run.station_table import StationTable
+from xc40io.run.station_table import MachinePart, StationTable, Timeline
 from xc40io.run.submission import Allocation
 from xc40io.topology.text import format_count
 from xc40io.workloads.catalogue import traits_if_known
@@ -88,7 +88,7 @@ class StationUse:
         Seconds that messages and requests queued here, summed.
     """
 
-    _names: Sequence[str] = field(repr=False, compare=False)
+    _table: StationTable = field(repr=False, compare=False)
     _position: int = field(repr=False, compare=False)
     number: int
     kind: StationKind
@@ -102,22 +102,23 @@ class StationUse:
     @property
     def name(self) -> str:
         """What a person calls the station."""
-        return self._names[self._position]
+        return self._table.names[self._position]
+
+    @property
+    def part(self) -> MachinePart | None:
+        """The part of the machine that it is of, if these have numbers."""
+        return self._table.part(self._position)
+
+    @property
+    def timeline(self) -> Timeline:
+        """What it did over time; only of a watched station."""
+        return self._table.timeline(int(self._table.row[self._position]))
 
     @property
     def utilisation(self) -> float:
         """Share of the time between first and last service in which it was busy."""
         span = self.last - self.first
         return self.busy / span if span > 0 else 0.0
-
-
-@dataclass(frozen=True)
-class Timeline:
-    """What a watched station did over time: one value a bin of ``width`` seconds."""
-
-    width: float
-    bytes: Floats
-    busy: Floats
 
 
 def _traits_before(fields: Mapping[str, Any]) -> Traits:
@@ -228,7 +229,7 @@ class Result:
         figures = (table.bytes, table.requests, table.busy, table.first, table.last, table.waiting)
         numbers = served.tolist(), table.number[served].tolist()
         rows = zip(*numbers, kinds, *(figure[served].tolist() for figure in figures), strict=True)
-        return [StationUse(table.names, *row) for row in rows]
+        return [StationUse(table, *row) for row in rows]
 
     def timeline(self, name: str) -> Timeline:
         """Return what a station did over time.
@@ -241,8 +242,7 @@ class Result:
         table = self.station_table
         if name not in table.watched:
             raise KeyError(f"no station {name!r} is watched")
-        row = table.watched[name]
-        return Timeline(table.bin_width, table.bin_bytes[row], table.bin_busy[row])
+        return table.timeline(table.watched[name])
 
     def waiting(self) -> dict[Cause, float]:
         """Return the seconds that a rank waited on average, by cause."""

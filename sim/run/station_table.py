@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -13,6 +14,20 @@ from xc40io.config.kept import kept
 from xc40io.engine.types import Floats, Integers
 from xc40io.machine.plane import Plane
 from xc40io.plane.stations import StationBook, StationKind
+
+_NAME = re.compile(r"(?P<what>\D+?) (?P<number>\d+)(?: (?P<way>.*))?")
+
+
+class MachinePart(NamedTuple):
+    """A part of the machine that a station belongs to: ``OST 3``."""
+
+    what: str  # ``OST``, ``MDT``, ``OSS``, ``MDS``, ``LNET router``
+    number: int  # which of them
+    way: str = ""  # what of it the station is: ``in``, ``small requests``; empty for all of it
+
+    def __str__(self) -> str:
+        """Return its name."""
+        return f"{self.what} {self.number}"
 
 
 class BookNames(Sequence[str]):
@@ -43,6 +58,15 @@ class BookNames(Sequence[str]):
         if isinstance(index, slice):
             return BookNames(self._book, self._numbers[index])
         return self._book.name(int(self._numbers[index]))
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What a watched station did over time: one value a bin of ``width`` seconds."""
+
+    width: float
+    bytes: Floats
+    busy: Floats
 
 
 @kept
@@ -96,9 +120,23 @@ class StationTable:
         bounds = np.flatnonzero(np.diff(self.section, prepend=-1, append=-1))
         yield from map(slice, bounds[:-1].tolist(), bounds[1:].tolist())
 
+    def part(self, position: int) -> MachinePart | None:
+        """Return the part of the machine that a station is of; None where these have no numbers.
+
+        Names are read here alone: a kept result has nothing else that tells.
+        """
+        found = _NAME.fullmatch(self.names[position])
+        if found is None:
+            return None
+        return MachinePart(found["what"], int(found["number"]), found["way"] or "")
+
     def kind_of(self, position: int) -> StationKind:
         """Return what a station is."""
         return StationKind(int(self.kind[position]))
+
+    def timeline(self, row: int) -> Timeline:
+        """Return a row of the time bins."""
+        return Timeline(self.bin_width, self.bin_bytes[row], self.bin_busy[row])
 
     @cached_property
     def watched(self) -> dict[str, int]:

@@ -13,12 +13,12 @@ import numpy as np
 
 from xc40io.config.errors import InputError
 from xc40io.config.units import format_bytes
-from xc40io.findings.servers import recording_of, to_mds
+from xc40io.findings.servers import of_osts, recording_of, to_mds
 from xc40io.results.animation.bulk import bulk_journeys
 from xc40io.results.animation.journeys import Journey
 from xc40io.results.animation.lock_hands import LockHands, lock_hands_of
 from xc40io.results.animation.small_messages import small_journeys
-from xc40io.results.animation.stage import PlaceKind, Stage, bulk_of_osts, stage_of, to_oss
+from xc40io.results.animation.stage import PlaceKind, Stage, stage_of, to_oss
 from xc40io.results.pictures.scene import Scene
 from xc40io.run.recording import Recording
 from xc40io.topology.text import format_count
@@ -42,7 +42,7 @@ def score_of(scene: Scene, option: str) -> dict[str, Any]:
     _check_size(recording, option)
     stage = stage_of(result, recording, option)
     journeys = [
-        *bulk_journeys(stage, result.machine, bulk_of_osts(recording, result.machine.lustre)),
+        *bulk_journeys(stage, result.machine, of_osts(recording, result.machine.lustre.osts)),
         *small_journeys(stage, result, recording),
     ]
     journeys.sort(key=lambda journey: journey.begin)

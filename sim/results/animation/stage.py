@@ -13,8 +13,7 @@ import numpy as np
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
-from xc40io.config.parts.lustre import Lustre
-from xc40io.findings.servers import to_mds
+from xc40io.findings.servers import of_osts, to_mds
 from xc40io.lustre.requests import GLIMPSE, OST_SYNC, PUNCH
 from xc40io.plane.recorder import Records
 from xc40io.results.exports.targets import mds_numbers
@@ -81,7 +80,7 @@ def stage_of(result: Result, recording: Recording, option: str) -> Stage:
         If more took part than can be drawn; `option` says what for.
     """
     fabric, each = fabric_of(result.machine), result.machine.lustre.osts_per_oss
-    routers, osts = _routers(recording), _osts(recording, result.machine.lustre)
+    routers, osts = _routers(recording), _osts(recording, result.machine.lustre.osts)
     mds_of = mds_numbers(result.station_table)
     mdses = {mds_of[station] for station in to_mds(recording.requests)["station"].tolist()}
     node_groups = fabric.router_group[fabric.node_router[recording.nodes]].tolist()
@@ -131,19 +130,13 @@ def _server_groups(machine: Machine, fabric: Fabric, servers: Sequence[int]) -> 
     return found
 
 
-def _osts(recording: Recording, lustre: Lustre) -> list[int]:
-    """Return the OSTs that were asked for anything, ascending."""
+def _osts(recording: Recording, count: int) -> list[int]:
+    """Return the OSTs that were asked for anything, ascending; ``count``: of the machine."""
     asked = to_oss(recording.requests)["target"], recording.locks["object"]
     osts = recording.objects[np.concatenate(asked), 2]
-    moved = bulk_of_osts(recording, lustre)["ost"]
+    moved = of_osts(recording, count)["ost"]
     found: list[int] = np.unique(np.concatenate([moved, osts[osts >= 0]])).tolist()
     return found
-
-
-def bulk_of_osts(recording: Recording, lustre: Lustre) -> Records:
-    """Return the bulk RPCs that are drawn: those of OSTs, not of MDTs that have data of files."""
-    drawn: Records = recording.rpcs[recording.rpcs["ost"] < lustre.osts]
-    return drawn
 
 
 def _check_room(places: Sequence[Place], option: str) -> None:

@@ -12,7 +12,6 @@ from xc40io.plane.stations import StationKind
 from xc40io.run.station_table import StationTable
 
 _LONGEST = 8  # letters of the name of a file system (LUSTRE_MAXFSNAME)
-_MDS = re.compile(r"MDS (\d+)")
 
 
 def file_system_name(machine: Machine) -> str:
@@ -54,7 +53,8 @@ def mds_numbers(table: StationTable) -> Mapping[int, int]:
     """Return which MDS each station of MDS threads is, by the number of the station."""
     found = {}
     for position in np.flatnonzero(table.kind == StationKind.MDS).tolist():
-        match = _MDS.fullmatch(table.names[position])  # not the locks of its directories
-        if match is not None:
-            found[int(table.number[position])] = int(match[1])
+        part = table.part(position)
+        # The locks of its directories are stations of their own.
+        if part is not None and (part.what, part.way) == ("MDS", ""):
+            found[int(table.number[position])] = part.number
     return found

@@ -54,14 +54,14 @@ def bandwidth_of(scene: Scene) -> Bandwidth | None:
     width = 0.0
     for use in scene.result.stations():
         if use.kind is StationKind.OSS:
-            what = written if use.name.endswith(" in") else read
+            what = written if use.part is not None and use.part.way == "in" else read
         elif use.kind is StationKind.OST:
             what = osts
         elif use.name.startswith("disks of"):  # what stands behind them moves the same bytes
             what = disks
         else:
             continue
-        line = scene.result.timeline(use.name)
+        line = use.timeline
         width = line.width
         sums[what] = sums.get(what, 0.0) + line.bytes
     if not sums:

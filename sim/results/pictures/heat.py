@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 _COLOURS = "YlGnBu"
 _TICKS = 14
-_NUMBERED = re.compile(r"(?P<name>\D+)(?P<number>\d+)")
-"""The name of a station: ``LNET router 3 from Aries`` is of LNET router 3."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,11 @@ def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
     """Return how busy the stations were that did any work; None if there was none."""
     rows: dict[tuple[str, int], Floats] = {}
     for use in scene.result.stations():
-        found = _NUMBERED.match(use.name)
-        if use.kind in machinery.kinds and found is not None:
-            line = scene.result.timeline(use.name)
+        part = use.part if use.kind in machinery.kinds else None
+        if part is not None:
+            line = use.timeline
             clock = Clock.of(scene.end, line.width)  # the same of all: their bins are as wide
-            row = found["name"], int(found["number"])
+            row = part.what, part.number
             rows[row] = np.maximum(rows.get(row, 0.0), clock.sums(line.busy) / clock.width)
     if not rows:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,7 +60,6 @@ def draw_links(scene: Scene, nodes: Indices) -> Figure | None:
     return load_figure(fabric, busy, nodes, "How busy the links of the network were", scene.setup)
 
 
-_ROUTER = re.compile(r"LNET router (\d+) ")
 _ROW = 0.16  # inches of a group
 _LEAST = 0.5  # inches of a panel
 _GAP = 0.4  # inches above a panel for its name
@@ -118,11 +116,11 @@ def _at_routers(scene: Scene, fabric: Fabric) -> tuple[Clock, Floats] | None:
     bins: dict[int, Floats] = {}
     width = 0.0
     for use in scene.result.stations():
-        found = _ROUTER.match(use.name)
-        if use.kind is StationKind.LNET and found is not None:
-            line = scene.result.timeline(use.name)
+        router = use.part if use.kind is StationKind.LNET else None
+        if router is not None:
+            line = use.timeline
             width = line.width
-            group = int(fabric.router_group[fabric.lnet_router[int(found[1])]])
+            group = int(fabric.router_group[fabric.lnet_router[router.number]])
             bins[group] = bins.get(group, 0.0) + line.bytes
     if not bins:
         return None

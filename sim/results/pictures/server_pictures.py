@@ -12,7 +12,7 @@ import numpy as np
 
 from xc40io.config.units import GB
 from xc40io.engine.types import Floats, Integers
-from xc40io.findings.servers import counted_in, ost_series, to_mds
+from xc40io.findings.servers import counted_in, of_osts, ost_series, to_mds
 from xc40io.plane.operations import Op
 from xc40io.results.pictures.clock import Clock
 from xc40io.results.pictures.heat import name_numbers
@@ -223,8 +223,8 @@ def oss_load_of(scene: Scene) -> OssLoad | None:
     if recording is None or scene.end <= 0.0:
         return None
     lustre = scene.result.machine.lustre
-    rpcs = recording.rpcs[np.isfinite(recording.rpcs["arrived"])]
-    rpcs = rpcs[rpcs["ost"] < lustre.osts]
+    rpcs = of_osts(recording, lustre.osts)
+    rpcs = rpcs[np.isfinite(rpcs["arrived"])]
     if not len(rpcs):
         return None
     clock = Clock.of(scene.end, scene.result.station_table.bin_width)

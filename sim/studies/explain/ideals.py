@@ -14,6 +14,7 @@ from xc40io.config.machine import Machine
 from xc40io.plane.causes import Cause
 from xc40io.plane.pace import COMPUTING
 from xc40io.plane.stations import StationKind
+from xc40io.run.station_table import MachinePart
 from xc40io.studies.case import GROUP_LOCK, Case
 
 _FASTER = 1000.0
@@ -228,17 +229,18 @@ PARTS = (
 """All parts, from the disks to the ranks."""
 
 
-_KIN = {"OST": "disks", "OSS": "oss", "LNET": "lnet"}
+_KIN = {"OST": "disks", "OSS": "oss", "LNET router": "lnet"}
 
 
-def single(name: str) -> Part:
-    """Return the part for one station that is busier than its peers."""
+def single(server: MachinePart) -> Part:
+    """Return the part for one server that is busier than its peers."""
+    name = str(server)
     return Part(
         key=name.lower().replace(" ", "_"),
         words=f"the time that {name} takes",
         causes=frozenset(),
         stations=(name,),
-        kin=_KIN[name.split()[0]],
+        kin=_KIN[server.what],
     )
 
 
