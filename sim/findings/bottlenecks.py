@@ -32,6 +32,7 @@ from xc40io.findings.waits import (
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result, StationUse
 from xc40io.run.station_table import MachinePart, StationTable
+from xc40io.telling.units import NUMBER, PERCENT
 from xc40io.workloads.job_results import Activity, Stretch, phase_title
 
 WORTH_A_NAME = 0.2
@@ -100,16 +101,16 @@ class Load:
 
     def sentence(self) -> str:
         """Say what bound the phase: the end of a sentence that begins with the phase."""
-        busy = f"busy {100 * self.busy:.0f} % of the time"
-        others = f"the {self.used:,} in use {100 * self.mean:.0f} % on average"
+        busy = f"busy {PERCENT.write(self.busy)} of the time"
+        others = f"the {NUMBER.write(self.used)} in use {PERCENT.write(self.mean)} on average"
         plural = PLURALS[self.kind]
         if not self.binds:
             return f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()}"
         if self.busy < SATURATED:
-            turn = f"{100 * self.in_turn:.0f} % of the time one or another was saturated"
+            turn = f"{PERCENT.write(self.in_turn)} of the time one or another was saturated"
             return (
-                f"bound by the {plural} in turn: {turn}; each was busy {100 * self.mean:.0f} % of "
-                "the time on average."
+                f"bound by the {plural} in turn: {turn}; each was busy "
+                f"{PERCENT.write(self.mean)} of the time on average."
             )
         if self.used == 1:
             return f"bound by {self.name}, {busy}."
@@ -124,7 +125,7 @@ class Load:
         held up all of them before is said, too, where it is much.
         """
         last = self.last
-        share = f"{100 * last.share:.0f} % of the time"
+        share = f"{PERCENT.write(last.share)} of the time"
         mostly = f"The last rank waited mostly for {last.words} ({share})."
         return " ".join(filter(None, (mostly, held_words(self.waits))))
 

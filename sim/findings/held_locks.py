@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 from xc40io.findings.waits import Wait
 from xc40io.plane.causes import Cause
+from xc40io.telling.units import PERCENT
 
 WORTH_SAYING = 0.1
 """Share of a phase's time that ranks must wait for such locks: our own, as that of metadata."""
@@ -45,6 +46,6 @@ def held_words(waits: Iterable[Wait]) -> str:
     if found is None:
         return ""
     return (
-        f"A rank waited {100 * found.share:.0f} % of the time for extent locks that their holders "
-        f"still used: {WHY}."
+        f"A rank waited {PERCENT.write(found.share)} of the time for extent locks that their "
+        f"holders still used: {WHY}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from xc40io.findings.bottlenecks import merged
@@ -20,7 +20,7 @@ class PhaseRows(NamedTuple):
     part: int
     phase: str
     title: str
-    rows: list[Row]
+    rows: Sequence[Row]
     seconds: float
     bytes: int
 
@@ -54,16 +54,16 @@ def phase_rows(result: Result) -> list[PhaseRows]:
     for row in result.rows:
         found.setdefault((row.part, row.phase), []).append(row)
     return [
-        PhaseRows(
-            part,
-            phase,
-            phase_title(part, phase, several=several),
-            rows,
-            sum(end - start for start, end in merged([(row.start, row.end) for row in rows])),
-            sum(row.bytes for row in rows),
-        )
+        added(rows, part, phase, phase_title(part, phase, several=several))
         for (part, phase), rows in found.items()
     ]
+
+
+def added(rows: Sequence[Row], part: int, phase: str, title: str) -> PhaseRows:
+    """Return rows added up; times that several have in common count once."""
+    times = merged([(row.start, row.end) for row in rows])
+    seconds = sum(end - start for start, end in times)
+    return PhaseRows(part, phase, title, rows, seconds, sum(row.bytes for row in rows))
 
 
 def real_rates(result: Result) -> Iterator[RealRate]:

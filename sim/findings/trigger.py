@@ -12,7 +12,7 @@ from xc40io.engine.types import Floats
 from xc40io.findings.data_calls import DataCalls
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
-from xc40io.telling.answer import Column, Columns, Table, Unit
+from xc40io.telling.answer import Column, Columns, Table, To, Unit
 from xc40io.telling.data import frame, records_of
 from xc40io.telling.units import AMOUNT, ANY, PART, TIME, WORDS
 
@@ -62,6 +62,11 @@ class Trigger:
         return self.name[0].upper() + self.name[1:]
 
     @property
+    def line(self) -> str:
+        """What was seen, as a line of text."""
+        return f"Strikes: {self.name}. {self.sentence}"
+
+    @property
     def table(self) -> Table:
         """The evidence, with the kinds of remedies below."""
         note = f"Kinds of remedies: {', '.join(self.remedies)}." if self.remedies else ""
@@ -72,11 +77,12 @@ class Trigger:
         return frame(self.table)
 
 
-def evidence(**of: tuple[str, Unit]) -> Columns:
-    """Return the columns of the evidence by their names: the head of each, and its unit."""
+def evidence(**of: Unit | tuple[str, Unit]) -> Columns:
+    """Return the columns of the evidence by their names: of each the head, if another, and unit."""
+    told = [each if isinstance(each, tuple) else (None, each) for each in of.values()]
     return tuple(
-        Column(name, unit, itemgetter(place), head=head)
-        for place, (name, (head, unit)) in enumerate(of.items())
+        Column(name, unit, itemgetter(place), head=head or name.replace("_", " "))
+        for place, (name, (head, unit)) in enumerate(zip(of, told, strict=True))
     )
 
 
@@ -88,6 +94,7 @@ FINDING = (
         "evidence",
         ANY,
         lambda one: records_of(one.table),
+        to=To.JSON,
         help="The worst files, ranks or OSTs: bytes, seconds, shares from 0 to 1.",
     ),
 )

@@ -78,11 +78,11 @@ def small_calls(look: Look) -> Trigger | None:
     )
 
 
-def _of_calls(**some: tuple[str, Unit]) -> Columns:
+def _of_calls(**some: Unit | tuple[str, Unit]) -> Columns:
     """Return the columns of :func:`_files`; ``some``: what calls these are, and more."""
     return evidence(
-        file=("file", WORDS),
-        calls=("calls", NUMBER),
+        file=WORDS,
+        calls=NUMBER,
         **some,
         bytes=("their bytes", AMOUNT),
         each=("of a call", SIZE),
@@ -136,7 +136,7 @@ def unaligned(look: Look) -> Trigger | None:
         f"{int(page.sum()):,} of {len(calls):,} reads and writes ({percent(page.mean())}) begin "
         f"amid a page of the cache (4 KiB); {int(crossing.sum()):,} of the {large:,} that are as "
         "long as a stripe begin amid one.",
-        _of_calls(unaligned=("unaligned", NUMBER), stripe_size=("stripe size", SIZE)),
+        _of_calls(unaligned=NUMBER, stripe_size=SIZE),
         tuple(rows),
         (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.LARGER_CALLS),
     )
@@ -159,8 +159,8 @@ def rewrites(look: Look) -> Trigger | None:
         f"MPI-IO reads {amount(read)} to write {amount(given)}: what ranks give has holes, "
         "which it fills with what is in the file.",
         evidence(
-            file=("file", WORDS),
-            windows=("windows", NUMBER),
+            file=WORDS,
+            windows=NUMBER,
             read=("read for it", AMOUNT),
             given=("given to write", AMOUNT),
             holes=("in holes", AMOUNT),
@@ -205,7 +205,7 @@ def many_files(look: Look) -> Trigger | None:
         evidence(
             place=(kind, WORDS),
             made=("files made", NUMBER),
-            opens=("opens", NUMBER),
+            opens=NUMBER,
             seconds=("they take, all ranks together", TIME),
         ),
         tuple(
@@ -250,7 +250,7 @@ def few_osts(look: Look) -> Trigger | None:
             ost=("OST", WORDS),
             bytes=("moved", AMOUNT),
             share=("of all", PART),
-            busy=("busy", PART),
+            busy=PART,
             span=("from when to when", SPAN),
         ),
         rows,

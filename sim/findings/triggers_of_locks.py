@@ -50,9 +50,9 @@ def changing_hands(look: Look) -> Trigger | None:
         f"another node; a rank waited {seconds(waited)} for locks, "
         f"{percent(waited / look.seconds)} of the time.",
         evidence(
-            file=("file", WORDS),
-            asked_back=("asked back", NUMBER),
-            locks=("locks", NUMBER),
+            file=WORDS,
+            asked_back=NUMBER,
+            locks=NUMBER,
             nodes=("from nodes", NUMBER),
             span=("from when to when", SPAN),
         ),
@@ -74,9 +74,7 @@ def held_long(look: Look) -> Trigger | None:
         f"In {phase} a rank waited {seconds(worst.seconds)}, {percent(worst.share)} of the time, "
         f"for extent locks that their holders still used: {WHY}."
     )
-    columns = evidence(
-        phase=("phase", WORDS), seconds=("a rank waited", TIME), share=("of the time", PART)
-    )
+    columns = evidence(phase=WORDS, seconds=("a rank waited", TIME), share=("of the time", PART))
     rows: list[tuple[Any, ...]] = [(name, wait.seconds, wait.share) for name, wait in struck[:ROWS]]
     recording = look.result.recording
     holders = [] if recording is None else _first_holders(recording)
@@ -87,7 +85,7 @@ def held_long(look: Look) -> Trigger | None:
             f"{holders[0].locks:,}, and {format_count(len(holders), 'node')} had all."
         )
         columns = evidence(
-            node=("node", NUMBER),
+            node=NUMBER,
             locks=("first locks", NUMBER),
             asked_back=("asked back from", TIME),
             returned=("given back until", TIME),

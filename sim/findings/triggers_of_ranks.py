@@ -51,12 +51,7 @@ def nothing_to_gain(look: Look) -> Trigger | None:
         "little to gain",
         f"Rank {longest} computes {seconds(computing[longest])} of the {seconds(look.seconds)} "
         f"that the job takes: if its I/O took no time, it would be {gain:.2f} times as fast.",
-        evidence(
-            rank=("rank", RANK),
-            node=("node", NUMBER),
-            computes=("computes", TIME),
-            share=("of the time", PART),
-        ),
+        evidence(rank=RANK, node=NUMBER, computes=TIME, share=("of the time", PART)),
         tuple(
             (rank, look.node(rank), float(computing[rank]), float(computing[rank] / look.seconds))
             for rank in np.argsort(-computing, kind="stable")[:ROWS].tolist()
@@ -89,9 +84,9 @@ def slowest(look: Look) -> Trigger | None:
         f"{int(met.argmin())}, {percent(waited / look.seconds)} of the time.",
         evidence(
             rank=("who waits least", RANK),
-            node=("node", NUMBER),
+            node=NUMBER,
             waits=("waits for others", TIME),
-            computes=("computes", TIME),
+            computes=TIME,
             io=("at I/O", TIME),
         ),
         rows,
@@ -133,11 +128,11 @@ def one_rank(look: Look) -> Trigger | None:
         "few ranks do nearly all",
         f"{who[0].upper()}{who[1:]} for {part} {whole}.",
         evidence(
-            rank=("rank", RANK),
-            node=("node", NUMBER),
+            rank=RANK,
+            node=NUMBER,
             bytes=("asked for", AMOUNT),
             share=("of all", PART),
-            calls=("calls", NUMBER),
+            calls=NUMBER,
             seconds=("in reads and writes", TIME),
         ),
         rows,
@@ -174,11 +169,11 @@ def aggregators(look: Look) -> Trigger | None:
         f"{'s' if one else ''} {name} for those of {nodes:,} nodes: Cray's MPI-IO takes as many "
         "aggregators as the file has stripes.",
         evidence(
-            file=("file", WORDS),
+            file=WORDS,
             ranks=("aggregators: ranks", first_of(ROWS)),
-            aggregators=("aggregators", NUMBER),
-            nodes=("nodes", NUMBER),
-            stripes=("stripes", NUMBER),
+            aggregators=NUMBER,
+            nodes=NUMBER,
+            stripes=NUMBER,
             bytes=("through them", AMOUNT),
         ),
         tuple(rows[:ROWS]),
@@ -192,7 +187,7 @@ def metadata(look: Look) -> Trigger | None:
     mean, top = float(spent.mean()), int(spent.argmax())
     if mean <= METADATA_SHARE * look.seconds and spent[top] <= METADATA_SECONDS:
         return None
-    columns = evidence(rank=("rank", RANK), node=("node", NUMBER), seconds=("in metadata", TIME))
+    columns = evidence(rank=RANK, node=NUMBER, seconds=("in metadata", TIME))
     rows: tuple[tuple[Any, ...], ...] = ((top, look.node(top), float(spent[top])),)
     recording = look.result.recording
     if recording is not None:
@@ -200,8 +195,8 @@ def metadata(look: Look) -> Trigger | None:
         count = np.bincount(calls["op"], minlength=len(Op))
         took = np.bincount(calls["op"], calls["end"] - calls["start"], len(Op))
         columns = evidence(
-            operation=("operation", WORDS),
-            calls=("calls", NUMBER),
+            operation=WORDS,
+            calls=NUMBER,
             seconds=("of all ranks together", TIME),
             each=("of one call", TIME),
         )

@@ -7,7 +7,6 @@ tables and for the page that describes them (docs/result.md).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -22,7 +21,7 @@ from xc40io.plane.causes import DOING, FINEST, Cause
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result
 from xc40io.run.station_table import StationTable
-from xc40io.telling.answer import Column, Columns, Table, To, Unit
+from xc40io.telling.answer import Column, Columns, Table, To, Unit, behind
 from xc40io.telling.data import frame
 from xc40io.telling.units import (
     BYTES,
@@ -199,10 +198,6 @@ PHASES: Columns = (
 """Of a :class:`~xc40io.workloads.job_results.Row`, for all forms in which a run is told."""
 
 
-def _of_row(column: Column, phase: _Phase) -> Any:
-    return column.value(phase.row)
-
-
 class _Phase(NamedTuple):
     """A row of a run, and where real ones would lie."""
 
@@ -216,7 +211,7 @@ def _phases(result: Result) -> list[_Phase]:
 
 
 _OF_PHASES = (
-    *(replace(column, of=partial(_of_row, column)) for column in PHASES),
+    *behind(attrgetter("row"), PHASES),
     *real_columns(attrgetter("real"), RATE),
 )
 

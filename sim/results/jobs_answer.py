@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from xc40io.config.units import format_seconds
 from xc40io.engine.types import Indices
 from xc40io.findings.lustre_counts import lustre_table
 from xc40io.results.machine_text import machine_parts
@@ -18,7 +17,9 @@ from xc40io.results.programs.forms import output_of
 from xc40io.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
 from xc40io.results.run_told import (
     files_table,
+    findings_in_brief,
     path_tables,
+    rpcs_card,
     stations_table,
     waits_table,
 )
@@ -39,7 +40,19 @@ from xc40io.telling.answer import (
     Unit,
     Values,
 )
-from xc40io.telling.units import ANY, BYTES, CLOCK, FACTOR, FLAG, NUMBER, RATE, RECORD, ROWS, WORDS
+from xc40io.telling.units import (
+    ANY,
+    BYTES,
+    CLOCK,
+    FACTOR,
+    FLAG,
+    NUMBER,
+    RATE,
+    RECORD,
+    ROWS,
+    TIME,
+    WORDS,
+)
 from xc40io.topology.text import format_count
 
 _WORDS_SHOWN = 40
@@ -233,7 +246,7 @@ def job_head(outcome: JobOutcome) -> str:
     return (
         f"Job {job.name}: {format_count(job.nodes, 'node')} ({job.placement.policy}: "
         f"{node_text(outcome.nodes)}) x {format_count(job.ppn, 'rank')}, from "
-        f"{outcome.start:.4f} s to {outcome.end:.4f} s"
+        f"{CLOCK.write(outcome.start)} s to {CLOCK.write(outcome.end)} s"
     )
 
 
@@ -251,11 +264,9 @@ def node_text(nodes: Indices) -> str:
 def _cards(result: JobsResult) -> list[Card]:
     whole = result.whole
     cards = [
-        Card("jobs", f"{len(result.jobs):,}"),
-        Card(
-            "time of all", format_seconds(result.simulated, 4), "simulated, to the last job's end"
-        ),
-        Card("bulk RPCs", f"{whole.rpcs:,}", f"{whole.bulk_bytes / 1e9:,.4g} GB moved"),
+        Card("jobs", NUMBER.write(len(result.jobs))),
+        Card("time of all", TIME.write(result.simulated), "simulated, to the last job's end"),
+        rpcs_card(whole),
     ]
     slowed = [
         (outcome.slowdown, outcome.job.name)
@@ -264,7 +275,7 @@ def _cards(result: JobsResult) -> list[Card]:
     ]
     if len(slowed) > 1:
         most, name = max(slowed)
-        cards.append(Card("largest slow-down", f"{most:.3f} times", f"job {name}"))
+        cards.append(Card("largest slow-down", f"{FACTOR.write(most)} times", f"job {name}"))
     return cards
 
 
@@ -277,6 +288,7 @@ def _each(result: JobsResult) -> list[Block]:
 def _job(result: Result) -> list[Block]:
     files = files_table(result)
     return [
+        *findings_in_brief(result),
         *binding_parts(result),
         *phase_parts(result),
         waits_table(result),

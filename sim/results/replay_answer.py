@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from xc40io.findings.replay_report import Reconstructed, ReplayReport
 from xc40io.findings.replay_times import (
@@ -23,12 +22,30 @@ from xc40io.telling.answer import (
     Answer,
     Block,
     Column,
+    Columns,
     Listing,
     Table,
+    To,
+    Unit,
     Values,
-    plain_table,
 )
-from xc40io.telling.units import ANY, FLAG, NUMBER, RECORD, ROWS, SECONDS, WORDS
+from xc40io.telling.units import (
+    ANY,
+    FACTOR,
+    FLAG,
+    GIGABYTE,
+    IN_GIGABYTES,
+    LONG,
+    NUMBER,
+    PART,
+    PLAIN,
+    RATIO,
+    RECORD,
+    ROWS,
+    SECONDS,
+    WORDS,
+    figure,
+)
 from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.log import Unreplayed
 from xc40io.workloads.darshan.module_counters import Measured
@@ -54,13 +71,17 @@ LOG = (
     Column("slow_servers", ANY, help="Which OSSs were, with all their OSTs: a sentence each."),
 )
 
+_PLURAL = Unit("", str, lambda word: f"{word}s", left=True)
+
 BELOW = (
-    Column("file", WORDS, help="Its name."),
-    Column("phase", WORDS, lambda of: str(of.phase), help="Reads or writes."),
-    Column("recorded", NUMBER, help="Calls that the log has."),
-    Column("simulated", NUMBER, help="Calls made in the replay."),
-    Column("complete", FLAG, help="Whether the log has all of them."),
-    Column("differ", FLAG, lambda of: of.differs, help="Whether this deserves a warning."),
+    Column("file", WORDS, head="calls below MPI-IO", help="Its name."),
+    Column("phase", _PLURAL, lambda of: str(of.phase), head="", help="Reads or writes."),
+    Column("recorded", NUMBER, to=To.DATA, help="Calls that the log has."),
+    Column("log", NUMBER, lambda of: _complete(of), to=To.PEOPLE, empty="incomplete"),
+    Column("simulated", NUMBER, head="replay", help="Calls made in the replay."),
+    Column("complete", FLAG, to=To.DATA, help="Whether the log has all of them."),
+    Column("differ", FLAG, lambda of: of.differs, to=To.DATA, help="If it deserves a warning."),
+    Column("ratio", FACTOR, to=To.PEOPLE, head="of log"),
 )
 
 FILE = (
@@ -166,7 +187,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
     """Yield what was replayed, and whether the counts are right."""
     log, files = report.log, report.files
     ranks = format_count(log.ranks, "rank")
-    yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {log.run_time:,.6g} s"
+    yield f"Darshan log {log.name}: {ranks}, job {log.job_id}, {PLAIN.write(log.run_time)}"
     yield report.where
     if log.lost:
         yield f"Lost in the log: {'; '.join(log.lost)}"
@@ -184,10 +205,9 @@ def _head(report: ReplayReport) -> Iterator[str]:
         yield f"Not as recorded ({len(wrong):,} differences):"
         yield from wrong[:_DIFFERENCES_SHOWN]
     else:
-        yield (
-            f"Ranks, {format_count(len(files), 'file')}, opens, stats, reads, writes and "
-            f"{moved / 1e9:,.6g} GB: {'as far as the log tells' if log.lost else 'as recorded'}."
-        )
+        same = "as far as the log tells" if log.lost else "as recorded"
+        files_said = f"{format_count(len(files), 'file')}, opens, stats, reads, writes"
+        yield f"Ranks, {files_said} and {figure(moved / 1e9, 6)} GB: {same}."
     for warning in (*log.slow_servers, *log.slow, *warnings_of(below_mpi(files))):
         yield f"Warning: {warning}"
     yield end_line(report.runs, log.last_call)
@@ -197,86 +217,93 @@ def _not_replayed(unreplayed: Sequence[Unreplayed], moved: int) -> str:
     """Say what the log counts in modules that are not replayed, and which part of all that is."""
     missing = sum(of.bytes for of in unreplayed)
     parts = ", ".join(
-        f"{of.bytes / 1e9:,.4g} GB of {format_count(of.files, 'file')} through {of.module}"
+        f"{GIGABYTE.write(of.bytes)} of {format_count(of.files, 'file')} through {of.module}"
         for of in unreplayed
     )
-    return f"Not replayed: {parts}; {100 * missing / max(1, missing + moved):.3g} % of all bytes"
+    return f"Not replayed: {parts}; {PART.write(missing / max(1, missing + moved))} of all bytes"
+
+
+def _complete(of: BelowMpi) -> int | None:
+    return of.recorded if of.complete else None
 
 
 def _below(below: Sequence[BelowMpi]) -> Table:
     """Return the calls below MPI-IO, recorded and simulated: of the files where there are most."""
-    rows = []
-    for of in sorted(below, key=lambda of: -max(of.recorded, of.simulated))[:FILES_SHOWN]:
-        ratio = "" if of.ratio is None else f"{of.ratio:.3f}"
-        known = f"{of.recorded:,}" if of.complete else "incomplete"
-        rows.append([of.file, f"{of.phase}s", known, f"{of.simulated:,}", ratio])
-    return plain_table("", ["calls below MPI-IO", "", "log", "replay", "of log"], rows, (0, 1))
+    most = sorted(below, key=lambda of: -max(of.recorded, of.simulated))[:FILES_SHOWN]
+    return Table(BELOW, lambda: most)
+
+
+class _Times(NamedTuple):
+    """The times of a layer and a phase of some files."""
+
+    key: tuple[Any, Any]  # the layer, and the phase
+    of: Measured | None  # the log's, or where it has none the first run's
+    span: float | None  # by the log
+    seconds: Sequence[float | None]  # of the log, then of each run
+    ranks: int  # whose seconds these are
+
+    def later(self, run: int) -> float | None:
+        """Return the seconds of a run by those of the run before, or of the log."""
+        before, value = self.seconds[run : run + 2]
+        return value / before if value and before else None
+
+
+def _times(file: FileTimes, *, of_a_rank: bool) -> Iterator[_Times]:
+    """Yield the times of files; ``of_a_rank``: divided by the ranks that used them."""
+    for key in file.keys:
+        known = file.recorded.get(key)
+        all_of_it = [known, *(table.get(key) for table in file.runs)]
+        first = next((of for of in all_of_it if of is not None), None)
+        ranks = max(1, first.ranks) if first is not None and of_a_rank else 1
+        seconds = [None if of is None else of.seconds / ranks for of in all_of_it]
+        yield _Times(key, first, None if known is None else known.span, seconds, ranks)
+
+
+_MEASURED: Columns = (
+    Column("calls", NUMBER, lambda row: row.of and row.of.calls),
+    Column("GB", IN_GIGABYTES, lambda row: row.of and row.of.bytes, blank=0),
+)
+_RANKS: Columns = (
+    Column("ranks", NUMBER, lambda row: row.of.ranks),
+    Column("log: span", LONG, lambda row: row.span),
+)
 
 
 def _all_files(report: ReplayReport, files: FileTimes) -> Table:
     """Return the times of all files: seconds of all ranks together."""
-    heads = ["all files", "", "calls", "GB", "log: all ranks", *_run_heads(report, "all ranks")]
-    rows = []
-    for key in files.keys:
-        known, tables = files.recorded.get(key), [table.get(key) for table in files.runs]
-        seconds = [None if of is None else of.seconds for of in (known, *tables)]
-        rows.append(
-            [*map(str, key), *_amount(known, tables), *_cells(seconds, tested=report.known)]
-        )
-    return plain_table("", heads, rows, (0, 1))
+    columns = (*_keys("all files"), *_MEASURED, *_of_runs(report, "all ranks"))
+    return Table(columns, lambda: list(_times(files, of_a_rank=False)))
 
 
 def _one_file(report: ReplayReport, file: FileTimes) -> Table:
     """Return the times of one file: seconds of a rank."""
-    heads = ["", "", "calls", "GB", "ranks", "log: span", "log: a rank"]
-    rows = []
-    for key in file.keys:
-        known, tables = file.recorded.get(key), [table.get(key) for table in file.runs]
-        ranks = next(of.ranks for of in (known, *tables) if of is not None)
-        seconds = [None if of is None else of.seconds / max(1, ranks) for of in (known, *tables)]
-        span = "" if known is None or known.span is None else _seconds(known.span)
-        cells = [f"{ranks:,}", span, *_cells(seconds, tested=report.known)]
-        rows.append([*map(str, key), *_amount(known, tables), *cells])
-    return plain_table(file.name, [*heads, *_run_heads(report, "a rank")], rows, (0, 1))
+    columns = (*_keys(""), *_MEASURED, *_RANKS, *_of_runs(report, "a rank"))
+    return Table(columns, lambda: list(_times(file, of_a_rank=True)), title=file.name)
 
 
-def _run_heads(report: ReplayReport, whose: str) -> list[str]:
-    """Return the heads of the columns of the runs; nothing is tested on a stand-in's machine."""
-    heads = [f"replay: {whose}", *(["of log"] if report.known else [])]
-    return heads + ([f"what-if: {whose}", "of replay"] if len(report.runs) > 1 else [])
+def _keys(head: str) -> Columns:
+    layer = Column("layer", WORDS, lambda row: str(row.key[0]), head=head)
+    return layer, Column("phase", WORDS, lambda row: str(row.key[1]), head="")
 
 
-def _amount(known: Measured | None, runs: Sequence[Measured | None]) -> list[str]:
-    """Return calls and bytes: the log's, or where it has none the first run's."""
-    of = known or next((run for run in runs if run is not None), None)
-    if of is None:
-        return ["", ""]
-    return [f"{of.calls:,}", f"{of.bytes / 1e9:,.4g}" if of.bytes else ""]
+def _of_runs(report: ReplayReport, whose: str) -> Iterator[Column]:
+    """Yield the seconds of the log and of each run, and the ratio of each to the one before.
 
-
-def _cells(seconds: Sequence[float | None], *, tested: bool) -> list[str]:
-    """Return the log's seconds, and each run's with its ratio to the one before.
-
-    That to the log only where it is `tested`.
+    That to the log only where it is a test: not on the machine of a stand-in.
     """
-    cells = [_seconds(seconds[0])]
-    for place, (before, value) in enumerate(pairwise(seconds)):
-        cells.append(_seconds(value))
-        if place or tested:
-            cells.append(f"{value / before:.2f}" if value and before else "")
-    return cells
-
-
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return ""
-    return f"{value:,.0f} s" if value >= 10_000 else f"{value:.4g} s"
+    yield Column("log", LONG, lambda row: row.seconds[0], head=f"log: {whose}")
+    yield Column("replay", LONG, lambda row: row.seconds[1], head=f"replay: {whose}")
+    if report.known:
+        yield Column("of log", RATIO, lambda row: row.later(0))
+    if len(report.runs) > 1:
+        yield Column("what-if", LONG, lambda row: row.seconds[2], head=f"what-if: {whose}")
+        yield Column("of replay", RATIO, lambda row: row.later(1))
 
 
 def _shown(files: Sequence[FileTimes]) -> list[FileTimes]:
     """Return the largest files, and the others as one."""
     shown, rest = list(files[:FILES_SHOWN]), files[FILES_SHOWN:]
-    return [*shown, together(rest, f"{len(rest):,} files more")] if rest else shown
+    return [*shown, together(rest, f"{NUMBER.write(len(rest))} files more")] if rest else shown
 
 
 def _stories(report: ReplayReport) -> list[tuple[FileTimes, tuple[str, ...]]]:

@@ -5,28 +5,22 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
 
 from xc40io.findings.call_sizes import class_names, simulated_sizes
 from xc40io.findings.replay_report import ReplayReport
 from xc40io.findings.replay_times import below_mpi, differences, end_line, outcome_of, warnings_of
 from xc40io.results.machine_text import machine_parts
-from xc40io.results.pictures.album import pictures_of
-from xc40io.results.pictures.over_time import over_time
 from xc40io.results.replay_answer import alike, replay_answer, time_tables
-from xc40io.results.run_page import binding_parts
+from xc40io.results.run_page import run_sections, time_parts
 from xc40io.results.run_text import job_line
-from xc40io.results.run_told import (
-    findings_parts,
-    path_tables,
-    run_cards,
-    stations_table,
-    waits_table,
-)
+from xc40io.results.run_told import rpcs_card
 from xc40io.run.result import Result
 from xc40io.telling.answer import (
     Answer,
     Block,
     Card,
+    Column,
     Fold,
     Listing,
     Points,
@@ -35,6 +29,7 @@ from xc40io.telling.answer import (
     Text,
     plain_table,
 )
+from xc40io.telling.units import GIGABYTE, NUMBER, PLAIN, WORDS, figure
 from xc40io.topology.text import format_count
 
 
@@ -62,12 +57,14 @@ def replay_page(report: ReplayReport) -> Answer:
 
 def _cards(report: ReplayReport) -> list[Card]:
     log = report.log
-    cards = [Card("job by the log", f"{log.run_time:,.6g} s", format_count(log.ranks, "rank"))]
+    cards = [Card("job by the log", PLAIN.write(log.run_time), format_count(log.ranks, "rank"))]
     cards += [
-        Card(name, f"{outcome_of(run).seconds:,.4g} s", "from the job's start to its last call")
+        Card(
+            name, f"{figure(outcome_of(run).seconds, 4)} s", "from the job's start to its last call"
+        )
         for name, run in zip(("replay", "what-if"), report.runs, strict=False)
     ]
-    return [*cards, *run_cards(report.runs[-1])[-1:]]
+    return [*cards, rpcs_card(report.runs[-1])]
 
 
 def _log_parts(report: ReplayReport) -> list[Block]:
@@ -99,15 +96,15 @@ def _facts(report: ReplayReport) -> Iterator[list[str]]:
     yield ["log", log.name]
     if log.executable:
         yield ["program", log.executable]
-    yield ["job", f"{log.job_id}: {format_count(log.ranks, 'rank')}, {log.run_time:,.6g} s"]
+    yield ["job", f"{log.job_id}: {format_count(log.ranks, 'rank')}, {PLAIN.write(log.run_time)}"]
     moved = sum(file.bytes for file in files)
     same = "as far as the log tells" if log.lost else "as recorded"
     if differences(files):
         same = "not as recorded, see below"
-    amount = f"{format_count(len(files), 'file')}, {moved / 1e9:,.6g} GB"
+    amount = f"{format_count(len(files), 'file')}, {figure(moved / 1e9, 6)} GB"
     yield ["opens, reads and writes", f"{amount}: {same}"]
     for missing in log.unreplayed:
-        through = f"{missing.bytes / 1e9:,.4g} GB of {format_count(missing.files, 'file')}"
+        through = f"{GIGABYTE.write(missing.bytes)} of {format_count(missing.files, 'file')}"
         yield ["not replayed", f"{missing.module}: {through}"]
     if log.lost:
         yield ["lost in the log", "; ".join(log.lost)]
@@ -130,23 +127,26 @@ def _sizes(report: ReplayReport) -> list[Block]:
     kinds = [kind for kind, calls in known.items() if any(calls)]
     if not kinds:
         return []
-    columns = [
+    told = [
         (f"{module} {way}: {who}", calls[module, way])
         for module, way in kinds
         for who, calls in (("log", known), *of_runs.items())
         if calls
     ]
     rows = [
-        [name, *(f"{calls[place]:,}" for _, calls in columns)]
+        (name, *(calls[place] for _, calls in told))
         for place, name in enumerate(class_names())
-        if any(calls[place] for _, calls in columns)
+        if any(calls[place] for _, calls in told)
     ]
-    total = ["all", *(f"{sum(calls):,}" for _, calls in columns)]
+    rows.append(("all", *(sum(calls) for _, calls in told)))
     return [
-        plain_table(
-            "Calls by their size",
-            ["bytes of a call", *(head for head, _ in columns)],
-            [*rows, total],
+        Table(
+            (
+                Column("size", WORDS, itemgetter(0), head="bytes of a call"),
+                *(Column(head, NUMBER, itemgetter(at)) for at, (head, _) in enumerate(told, 1)),
+            ),
+            lambda: rows,
+            title="Calls by their size",
             total=True,
             note="Darshan's classes. POSIX has what MPI-IO makes of its calls, too.",
         )
@@ -166,23 +166,8 @@ def _run_sections(run: Result, name: str, *, several: bool, command: str) -> lis
     """Return what one run did; its name stands in the headings if there are several."""
     place = f"{name.replace(' ', '-')}-" if several else ""
     title = f" ({name})" if several else ""
-    pictures = [replace(one, name=f"{place}{one.name}") for one in pictures_of(run)]
-    moved = over_time(run, f"{place}over-time-axis")
-    axis: list[Block] = [] if moved is None else [moved]
-    busiest = stations_table(run)
-    time: list[Block] = [waits_table(run), *path_tables(run)]
-    time += [] if busiest is None else [busiest]
-    return [
-        Section(
-            f"{place}bound",
-            f"What bound it{title}",
-            [Text(job_line(run)), *binding_parts(run)],
-        ),
-        Section(f"{place}strikes", f"What strikes{title}", findings_parts(run, command)),
-        Section(f"{place}over-time", f"Over time{title}", axis),
-        Section(f"{place}pictures", f"Pictures{title}", pictures),
-        Section(f"{place}time", f"Where the time went{title}", time),
-    ]
+    time = Section(f"{place}time", f"Where the time went{title}", time_parts(run))
+    return [*run_sections(run, command, place, title, [Text(job_line(run))]), time]
 
 
 def _again(report: ReplayReport) -> list[Block]:

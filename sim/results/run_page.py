@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
@@ -11,7 +12,6 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.scenario_text import dump_scenario
 from xc40io.findings.bottlenecks import bound_by
 from xc40io.findings.lustre_counts import lustre_table
-from xc40io.findings.triggers import triggers
 from xc40io.results.machine_text import machine_parts
 from xc40io.results.pictures.album import pictures_of
 from xc40io.results.pictures.over_time import over_time
@@ -21,15 +21,17 @@ from xc40io.results.run_text import job_line
 from xc40io.results.run_told import (
     doing_table,
     files_table,
+    findings_in_brief,
     findings_parts,
     path_tables,
     run_cards,
     stations_table,
     waits_table,
 )
+from xc40io.results.run_values import RUN
 from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
 from xc40io.run.result import Result
-from xc40io.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text
+from xc40io.telling.answer import Answer, Block, Fold, Listing, Points, Section, Text, Values
 
 COMMAND = "xc40io run scenario.yaml"
 """How a scenario is run again that was saved from a page."""
@@ -45,29 +47,45 @@ def run_page(result: Result, *, explained: bool = False) -> Answer:
         description=" ".join(scenario.description.split()) or _options(result),
         cards=run_cards(result),
         blocks=[
-            Section("what-bound-it", "What bound it", binding_parts(result)),
-            Section("strikes", "What strikes", findings_parts(result, tries)),
-            Section("over-time", "Over time", list(_present(over_time(result)))),
-            Section("pictures", "Pictures", list(pictures_of(result))),
+            *run_sections(result, tries),
             Section("phases", "Phases", phase_parts(result)),
             Section("time", "Where the time went", time_parts(result)),
             Section("files", "Files", list(_present(files_table(result)))),
             *machine_sections_of(result),
         ],
+        values=Values("run", RUN, result),
         version=result.version,
     )
 
 
+def run_sections(
+    result: Result, tries: str | None, place: str = "", of: str = "", job: Sequence[Block] = ()
+) -> list[Section]:
+    """Return what bound a run, what strikes in it, and its pictures.
+
+    ``tries``: what tries remedies, as it is typed; None where that stands above. Where a page has
+    several runs, ``place`` stands before the names of sections and pictures, ``of`` behind their
+    titles, and ``job``, where it ran, before all.
+    """
+    pictures = [replace(one, name=f"{place}{one.name}") for one in pictures_of(result)]
+    axis = list(_present(over_time(result, f"{place}over-time")))
+    told: Sequence[tuple[str, str, Sequence[Block]]] = (
+        ("what-bound-it", "What bound it", [*job, *binding_parts(result)]),
+        ("strikes", "What strikes", findings_parts(result, tries)),
+        ("over-time", "Over time", axis),
+        ("pictures", "Pictures", pictures),
+    )
+    return [Section(f"{place}{name}", f"{title}{of}", blocks) for name, title, blocks in told]
+
+
 def run_note(result: Result) -> Answer:
     """Return what a notebook shows of a run: how fast it was, what strikes, and what bound it."""
-    found = triggers(result)
-    strikes = [Points([(one.title, one.sentence) for one in found])] if found else []
     return Answer(
         title=result.scenario.title or result.workload.title,
         setup=job_line(result),
         cards=run_cards(result),
         blocks=[
-            Section("strikes", "What strikes", strikes),
+            Section("strikes", "What strikes", findings_in_brief(result)),
             Section("what-bound-it", "What bound it", binding_parts(result)),
             Section("phases", "Phases", phase_parts(result)),
         ],

@@ -12,9 +12,9 @@ from xc40io.config.units import format_bytes, format_rate
 from xc40io.findings.bottlenecks import WHAT_WOULD_HELP, bound_by, loads
 from xc40io.findings.lustre_counts import lustre_table
 from xc40io.findings.real_rates import real_rates
+from xc40io.findings.triggers import triggers
 from xc40io.results.run_told import (
     BRIEF,
-    findings_lines,
     path_tables,
     stations_table,
     waits_in_brief,
@@ -75,7 +75,7 @@ def _bound(result: Result, head: Sequence[str]) -> Iterator[Block]:
     notes = [f"Note: {note}" for note in result.notes]
     notes += [f"TROUBLE: {trouble.text}" for trouble in result.troubles]
     yield Text("\n".join([*head, *notes]))
-    lines = [*findings_lines(result), *bound_by(result)]
+    lines = [*(one.line for one in triggers(result)), *bound_by(result)]
     if not all(load.binds for load in loads(result)):
         lines.append(WHAT_WOULD_HELP)
     yield Text("\n".join([*lines, *_real_lines(result)]))

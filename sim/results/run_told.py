@@ -83,14 +83,20 @@ def run_cards(result: Result) -> list[Card]:
         if of.title in real:
             note += f"; {real_words(real[of.title].real, rate)}"
         cards.append(Card(of.title, RATE.write(of.rate), note))
-    moved = f"{GIGABYTE.write(result.bulk_bytes)} moved"
     return [
         *cards[:_MOST_CARDS],
         Card(
             "time of the job", TIME.write(result.simulated), "simulated, from its begin to its end"
         ),
-        Card("bulk RPCs", NUMBER.write(result.rpcs), moved),
+        rpcs_card(result),
     ]
+
+
+def rpcs_card(result: Result) -> Card:
+    """Return the bulk RPCs of a run, and the bytes that these moved."""
+    return Card(
+        "bulk RPCs", NUMBER.write(result.rpcs), f"{GIGABYTE.write(result.bulk_bytes)} moved"
+    )
 
 
 _NOTHING = (
@@ -100,9 +106,10 @@ _NOTHING = (
 )
 
 
-def findings_lines(result: Result) -> list[str]:
-    """Return what strikes in a run, a sentence or two each."""
-    return [f"Strikes: {one.name}. {one.sentence}" for one in triggers(result)]
+def findings_in_brief(result: Result) -> list[Block]:
+    """Return what strikes in a run, a sentence or two each; nothing if nothing does."""
+    found = triggers(result)
+    return [Points([(one.title, one.sentence) for one in found])] if found else []
 
 
 def findings_parts(result: Result, command: str | None) -> list[Block]:
@@ -113,8 +120,7 @@ def findings_parts(result: Result, command: str | None) -> list[Block]:
     found = triggers(result)
     if not found:
         return [Text(_NOTHING)]
-    parts: list[Block] = [Points([(one.title, one.sentence) for one in found])]
-    parts += [one.table for one in found]
+    parts = [*findings_in_brief(result), *(one.table for one in found)]
     if not any(one.remedies for one in found):
         return parts
     if command is None:

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
-from xc40io.config.units import GB, format_seconds
+from xc40io.config.units import GB
 from xc40io.findings.bottlenecks import Load
-from xc40io.findings.trigger import FINDING
+from xc40io.findings.trigger import FINDING, Trigger
 from xc40io.findings.triggers import triggers
 from xc40io.run.result import Result
 from xc40io.studies.case import Phase, titles
 from xc40io.studies.measurement import Measured, Measurement, measured
-from xc40io.telling.answer import Answer, Column, Points, Text, Values, chosen
-from xc40io.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, WORDS
+from xc40io.telling.answer import Answer, Column, Points, Text, Values, behind, chosen
+from xc40io.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS, figure
 from xc40io.trust.how_sure import Interval
 from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
-
-
-class _Finding(NamedTuple):
-    """What strikes in a job."""
-
-    job: str  # empty where there is only one
-    name: str
-    sentence: str
-    remedies: list[str]
-
-    @property
-    def words(self) -> str:
-        """All of it as a line."""
-        return f"Strikes{f' in job {self.job}' if self.job else ''}: {self.name}. {self.sentence}"
 
 
 class _Ran(NamedTuple):
@@ -45,13 +32,9 @@ class _Ran(NamedTuple):
         return next(iter(self.results.values())).machine.name
 
     @property
-    def findings(self) -> list[_Finding]:
-        """What strikes in the jobs."""
-        return [
-            _Finding(job, one.name, one.sentence, list(one.remedies))
-            for job, result in self.results.items()
-            for one in triggers(result)
-        ]
+    def findings(self) -> list[tuple[str, Trigger]]:
+        """What strikes, behind the job in which it does."""
+        return [(job, one) for job, result in self.results.items() for one in triggers(result)]
 
     @property
     def ranks(self) -> int:
@@ -78,9 +61,8 @@ _PHASES = (
 )
 
 _FINDING = (
-    Column("job", WORDS, help="Empty where there is only one."),
-    *chosen(FINDING, "name", "sentence"),
-    Column("remedies", ANY, help="Kinds that are meant for it."),
+    Column("job", WORDS, itemgetter(0), help="Empty where there is only one."),
+    *behind(itemgetter(1), chosen(FINDING, "name", "sentence", "remedies")),
 )
 
 _RUN = (
@@ -98,9 +80,9 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
     """Return what the jobs of a scenario tell in short; the only one has no name in `results`."""
     ran = _Ran(scenario, results, measured(results))
     phases = ran.found.phases
-    setup = f"On {ran.machine}, {ran.ranks:,} ranks, seed {scenario.seed}"
+    setup = f"On {ran.machine}, {NUMBER.write(ran.ranks)} ranks, seed {scenario.seed}"
     named = titles(phases)
-    told = [one.words for one in ran.findings]
+    told = [f"Job {job}: {one.line}" if job else one.line for job, one in ran.findings]
     told += [_sentence(named[phase], one, real) for phase, one, real in _rows(ran)]
     return Answer(
         title=f"A run on {ran.machine}",
@@ -129,7 +111,7 @@ def _notes(results: Mapping[str, Result]) -> list[str]:
 
 def _sentence(title: str, one: Measurement, real: Interval | None) -> str:
     """Say what came of a kind of phase."""
-    speed = f", {one.bytes / one.seconds / GB:,.4g} GB/s" if one.bytes else ""
+    speed = f", {figure(one.bytes / one.seconds / GB, 4)} GB/s" if one.bytes else ""
     speed += "" if real is None else f" ({real_words(real, rate)})"
     bound = "" if one.load is None else f", {one.load.sentence()}"
-    return f"{title[:1].upper()}{title[1:]}: {format_seconds(one.seconds, 4)}{speed}{bound}"
+    return f"{title[:1].upper()}{title[1:]}: {TIME.write(one.seconds)}{speed}{bound}"

@@ -91,6 +91,14 @@ def chosen(columns: Columns, *names: str, **heads: str) -> Columns:
     return tuple(replace(by_name[name], head=heads.get(name, by_name[name].head)) for name in names)
 
 
+def behind(of: Callable[[Any], Any], columns: Columns) -> Columns:
+    """Return the columns of something that a row has; ``of`` gets it of the row."""
+    return tuple(
+        replace(column, of=partial(lambda column, row: column.value(of(row)), column))
+        for column in columns
+    )
+
+
 Columns: TypeAlias = tuple[Column, ...]
 Rows: TypeAlias = Sequence[Any] | Mapping[str, Any]  # records; or arrays by column: 200,000 ranks
 

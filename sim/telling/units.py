@@ -63,17 +63,21 @@ TIME = Unit("s", float, lambda seconds: format_seconds(float(seconds), 4))
 QUEUE = Unit("s", float, lambda seconds: format_seconds(float(seconds), 3))
 SPAN = Unit("s", object, lambda span: " to ".join(map(TIME.write, span)))  # of a pair
 HUNDREDTHS = Unit("s", float, lambda seconds: f"{seconds:.2f} s")
+PLAIN = Unit("s", float, lambda seconds: f"{figure(seconds, 6)} s")
+LONG = Unit("s", float, lambda s: f"{s:,.0f} s" if s >= 10_000 else f"{s:.4g} s")
 TIMES = Unit("", int, lambda times: f"{times:,} x")
 BYTES = Unit("bytes", int, lambda size: format_bytes(size, 3))
 SIZE = Unit("bytes", int, format_bytes)  # exactly
 AMOUNT = Unit("bytes", float, _amount)
-GIGABYTE = Unit("bytes", float, lambda size: f"{figure(size / 1e9, 4)} GB")
+IN_GIGABYTES = Unit("bytes", float, lambda size: figure(size / 1e9, 4))
+GIGABYTE = Unit("bytes", float, lambda size: f"{IN_GIGABYTES.write(size)} GB")
 SERVED = Unit("bytes, requests", object, _served)  # of a pair: what moved no bytes was asked
 COUNTED = Unit("see unit", object, _counted)  # of a pair: a number, and whether it is of bytes
 MEBIBYTES = Unit("bytes/s", float, lambda rate: f"{figure(rate / MIB, 6)} MiB/s")
 RATE = Unit("bytes/s", float, lambda number: format_rate(number, 4))
 GIGABYTES = Unit("bytes/s", float, lambda number: four_digits(number / 1e9))
 PER_SECOND = Unit("1/s", float, lambda number: f"{number:,.4g}", above=" (1/s)")
+RATIO = Unit("", float, lambda ratio: f"{ratio:.2f}")
 FACTOR = Unit("", float, lambda number: f"{number:.3f}")
 MEASURE = Unit("see unit", object, _measure)  # of a pair: value, unit
 ROWS = Unit("", list)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
-from xc40io.findings.bottlenecks import merged
+from xc40io.findings.real_rates import PhaseRows, added
 from xc40io.results.frames import PHASES
 from xc40io.results.mpiio.mpiio_report import mpiio_data
 from xc40io.results.run_values import simulator_document
@@ -19,21 +19,7 @@ ALL = "all"
 """What the total of all phases is called."""
 
 
-class Total(NamedTuple):
-    """Some rows added up."""
-
-    phase: str  # what was done; :data:`ALL` for all phases together
-    rows: int
-    seconds: float  # in which a rank was at it: times that several rows have in common count once
-    bytes: int  # read or written
-
-    @property
-    def bandwidth(self) -> float | None:
-        """Bytes/s over these seconds; None where there are no bytes."""
-        return self.bytes / self.seconds if self.bytes and self.seconds > 0.0 else None
-
-
-def totals(result: Result) -> list[Total]:
+def totals(result: Result) -> list[PhaseRows]:
     """Return the total of each kind of phase, in the order in which they first came, and of all.
 
     There is none of a workload with an outcome of its own: the rows of a replay are totals already,
@@ -44,22 +30,22 @@ def totals(result: Result) -> list[Total]:
     kinds: dict[str, list[Row]] = {}
     for row in result.rows:
         kinds.setdefault(row.phase, []).append(row)
-    found = [_total(phase, rows) for phase, rows in kinds.items()]
-    return [*found, _total(ALL, result.rows)]
-
-
-def _total(phase: str, rows: Sequence[Row]) -> Total:
-    times = merged([(row.start, row.end) for row in rows])
-    seconds = sum(end - start for start, end in times)
-    return Total(phase, len(rows), seconds, sum(row.bytes for row in rows))
+    found = [added(rows, 0, phase, phase) for phase, rows in kinds.items()]
+    return [*found, added(result.rows, 0, ALL, ALL)]
 
 
 TOTALS = (
     Column("phase", WORDS, head="total", help="The kind of phase; `all` for all together."),
-    Column("rows", NUMBER, help="How many rows there are."),
+    Column("rows", NUMBER, lambda of: len(of.rows), help="How many rows there are."),
     Column("seconds", CLOCK, head="time", help="In which any rank was in such a phase."),
     Column("bytes", BYTES, head="data", blank=0, help="Read or written."),
-    Column("bandwidth", RATE, head="rate", help="Bytes over seconds; none without bytes."),
+    Column(
+        "bandwidth",
+        RATE,
+        lambda of: of.rate or None,
+        head="rate",
+        help="Bytes over seconds; none without bytes.",
+    ),
 )
 
 RUN = (
@@ -82,8 +68,8 @@ def kernel_answer(result: Result) -> Answer:
     values = Values("kernel", RUN, result)
     head = f"Kernel {result.workload.name}: {options_text(result)}"
     blocks: list[Block] = [Listing("", head), rows_table(result.rows)]
-    if len(result.rows) > 1 and (added := totals(result)):
-        blocks.append(values.table("totals", rows=_shown(added)))
+    if len(result.rows) > 1 and (found := totals(result)):
+        blocks.append(values.table("totals", rows=_shown(found)))
     return Answer(
         title=result.scenario.title or result.workload.title,
         setup=result.machine.name,
@@ -118,9 +104,9 @@ def parts_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def _shown(added: Sequence[Total]) -> Sequence[Total]:
+def _shown(found: Sequence[PhaseRows]) -> Sequence[PhaseRows]:
     """Return the totals that say more than the rows: the last, where no phase has several."""
-    return added if any(total.rows > 1 for total in added[:-1]) else added[-1:]
+    return found if any(len(total.rows) > 1 for total in found[:-1]) else found[-1:]
 
 
 def _files(result: Result) -> dict[str, Any]:

@@ -39,16 +39,16 @@ def test_each_kind_of_phase_has_a_total_and_all_have_one(result):
     found = {total.phase: total for total in totals(result)}
     assert list(found) == ["create out", "write out", "close out", ALL]
     written = found["write out"]
-    assert (written.rows, written.bytes) == (3, 3 * 8 * 3 * 2**20)
+    assert (len(written.rows), written.bytes) == (3, 3 * 8 * 3 * 2**20)
     rows = [row for row in result.rows if row.phase == "write out"]
     assert written.seconds == pytest.approx(sum(row.seconds for row in rows))
-    assert written.bandwidth == pytest.approx(written.bytes / written.seconds)
-    assert found["create out"].bandwidth is None
+    assert written.rate == pytest.approx(written.bytes / written.seconds)
+    assert found["create out"].rate == 0.0
 
 
 def test_times_that_phases_have_in_common_count_once(result):
     *kinds, whole = totals(result)
-    assert whole.rows == len(result.rows) == 9
+    assert len(whole.rows) == len(result.rows) == 9
     assert whole.bytes == sum(total.bytes for total in kinds)
     # Ranks do not wait between their phases: one writes while another creates.
     assert max(total.seconds for total in kinds) <= whole.seconds
@@ -66,7 +66,8 @@ def test_text_and_json_have_them(result):
     assert lines[first + 2].split()[2:3] == ["3"]
     document = output.document()["totals"]
     assert [entry["phase"] for entry in document] == [total.phase for total in totals(result)]
-    assert document[1]["bandwidth"] == totals(result)[1].bandwidth
+    assert document[1]["bandwidth"] == totals(result)[1].rate
+    assert document[0]["bandwidth"] is None
 
 
 def test_a_replay_whose_rows_are_totals_has_none(tmp_path):
