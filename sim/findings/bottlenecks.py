@@ -22,6 +22,7 @@ import numpy as np
 
 from xc40io.engine.types import Floats
 from xc40io.findings.held_locks import held_words
+from xc40io.findings.looked_at import once
 from xc40io.findings.waits import (
     BEHIND,
     WORDS,
@@ -151,6 +152,7 @@ class Busiest(NamedTuple):
     called: the same base as a :class:`Load` has."""
 
 
+@once
 def busiest(result: Result) -> list[Busiest]:
     """Return the station of each kind with the most seconds of service, from node to server."""
     best: dict[StationKind, int] = {}
@@ -202,6 +204,7 @@ def outliers(result: Result) -> list[MachinePart]:
     return sorted(set(found), key=str)
 
 
+@once
 def loads(result: Result) -> list[Load]:
     """Return the load of each activity in which a station worked: of each kind of phase."""
     everything = _everything(result)

@@ -16,10 +16,10 @@ from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from xc40io.findings.looked_at import once
 from xc40io.findings.tracks import OF_REQUESTS, OF_RPCS, SAME, Record, Tracks
 from xc40io.findings.waits import AT_WORDS, WORDS
 from xc40io.plane.causes import Cause
@@ -94,24 +94,12 @@ def _share(what: str, segments: list[Segment], total: float) -> Share:
     return Share(what, most, len(places), len(segments), seconds, seconds / total)
 
 
-_FOUND: WeakKeyDictionary[Result, list[tuple[Activity, CriticalPath]]] = WeakKeyDictionary()
-"""The paths of the runs that are still there: the text, the JSON and the page want the same."""
-
-
+@once
 def critical_paths(result: Result) -> list[tuple[Activity, CriticalPath]]:
-    """Return the critical path of the longest phase of each activity of a recorded run.
-
-    It is followed once, however often it is asked for.
-    """
+    """Return the critical path of the longest phase of each activity of a recorded run."""
     if result.recording is None:
         return []
-    if result not in _FOUND:
-        _FOUND[result] = _paths(result, Tracks(result.recording))
-    return list(_FOUND[result])
-
-
-def _paths(result: Result, tracks: Tracks) -> list[tuple[Activity, CriticalPath]]:
-    found = []
+    tracks, found = Tracks(result.recording), []
     for activity in result.activities:
         longest = max(activity.stretches, key=lambda stretch: stretch.end - stretch.start)
         path = _path(result, tracks, longest.start, longest.end)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from xc40io.findings import triggers_of_files as files
 from xc40io.findings import triggers_of_locks as locks
 from xc40io.findings import triggers_of_ranks as ranks
+from xc40io.findings.looked_at import once
 from xc40io.findings.trigger import Look, Trigger
 from xc40io.run.result import Result
 
@@ -33,6 +34,7 @@ _FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
 )
 
 
+@once
 def triggers(result: Result) -> list[Trigger]:
     """Return what strikes in a run, from the ranks to the servers; less without a recording."""
     look = Look(result)
