@@ -16,6 +16,8 @@ import numpy as np
 
 from xc40io.config.extras import need
 from xc40io.engine.types import Integers
+from xc40io.findings.trigger import FINDING
+from xc40io.findings.triggers import triggers
 from xc40io.machine.filesystem import FileSet
 from xc40io.plane.causes import DOING, FINEST, Cause
 from xc40io.plane.stations import StationKind
@@ -255,6 +257,7 @@ _BINS = (
 )
 
 TABLES = (
+    Column("findings", ROWS, triggers, inner=FINDING, help="something that strikes in the run"),
     Column("ranks", ROWS, _ranks, inner=RANKS, help="a rank"),
     Column(
         "phases",

@@ -48,7 +48,9 @@ def test_json_has_the_evidence_as_numbers(struck: Result):
         assert [list(row.values()) for row in told["evidence"]] == json.loads(json.dumps(one.rows))
 
 
-def test_evidence_is_a_table_of_pandas_too(struck: Result):
+def test_tables_of_pandas_have_them_and_their_evidence(struck: Result):
+    table = struck.to_pandas()["findings"]
+    assert table["sentence"].tolist() == [one.sentence for one in triggers(struck)]
     for one in triggers(struck):
         assert one.to_pandas().columns.tolist() == [column.name for column in one.columns]
         assert len(one.to_pandas()) == len(one.rows)
