@@ -116,7 +116,7 @@ REPORT = Kind("a report", 1 << 26)
 
 
 def results_in(document: Mapping[str, Any]) -> dict[str, Result]:
-    """Return the results of a report (:func:`~xc40io.validation.report_json.report_document`)."""
+    """Return the results of a report (:func:`~xc40io.validation.report_answer.report_answer`)."""
     return {
         claim["id"]: Result(
             claim["verdict"],

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import get_args
 
+from xc40io.telling.data import document_of
 from xc40io.validation.claim import Claim, Role, is_direction
 from xc40io.validation.error import error_of
 from xc40io.validation.frozen import digest_of
@@ -29,7 +30,7 @@ from xc40io.validation.number import (
     measurements,
 )
 from xc40io.validation.report import FAR, NEAR, Report
-from xc40io.validation.report_json import report_document
+from xc40io.validation.report_answer import report_answer
 from xc40io.validation.verdict import Verdict
 
 MOST = math.log(4)
@@ -188,7 +189,7 @@ class Score:
 def score_of(report: Report) -> Score:
     """Return the score of a validation; claims that were left out have their kept results."""
     claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
-    results = results_in(report_document(report))
+    results = results_in(document_of(report_answer(report)))
     found = score(claims, report.predictions, results, load_kept(), near=report.near)
     directions = {
         outcome.claim.id: outcome.verdict is Verdict.PASS

@@ -57,7 +57,7 @@ from xc40io.validation.half import near_claims
 from xc40io.validation.kept import Result, keep, load_kept, results_of
 from xc40io.validation.prediction import needed_runs, predictions
 from xc40io.validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
-from xc40io.validation.report_text import NEARNESS_WORDS, median_words, nearness_words
+from xc40io.validation.report_answer import NEARNESS_WORDS, median_words, nearness_words
 from xc40io.validation.score import counting, score
 from xc40io.validation.score_text import half_rows
 from xc40io.validation.shared_blocks import blocks_of, with_blocks

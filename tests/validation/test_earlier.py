@@ -10,12 +10,13 @@ import pytest
 
 from xc40io.config.errors import InputError
 from xc40io.studies.simulations import Simulations
+from xc40io.telling.data import document_of, json_text
 from xc40io.validation import earlier
 from xc40io.validation.claim import load_claims
 from xc40io.validation.earlier import earlier_results
 from xc40io.validation.kept import Number, Result, keep, load_kept
 from xc40io.validation.report import validate
-from xc40io.validation.report_json import format_report_json
+from xc40io.validation.report_answer import report_answer
 
 OLD = '{\n "B02": ["pass", "61 GB/s", [[1.02, true], [0.5, false]], "0123456789ab", "abcd"]\n}\n'
 NUMBERS = (Number(1.02, True), Number(0.5, False))
@@ -103,7 +104,7 @@ def test_a_file_of_kept_results_is_read_in_both_formats(tmp_path: Path) -> None:
 def test_a_report_is_read(tmp_path: Path) -> None:
     report = validate([load_claims()["A18"]], Simulations())
     file = tmp_path / "report.json"
-    file.write_text(format_report_json(report), encoding="utf-8")
+    file.write_text(json_text(document_of(report_answer(report))), encoding="utf-8")
     found = earlier_results(str(file))["A18"].numbers
     assert [number.name for number in found] == [point.name for point in report.outcomes[0].points]
     assert [one.ratio for one in found] == pytest.approx(

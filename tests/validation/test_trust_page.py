@@ -12,13 +12,13 @@ from documents import documents
 
 from xc40io.config.errors import InputError
 from xc40io.studies.simulations import Simulations
+from xc40io.telling.data import document_of, json_text
 from xc40io.validation import trust_page
 from xc40io.validation.claim import load_claims
 from xc40io.validation.frozen import digest_of
 from xc40io.validation.kept import Number, Result, keep, load_kept, results_of
 from xc40io.validation.report import validate
-from xc40io.validation.report_json import format_report_json
-from xc40io.validation.report_text import simulated_words
+from xc40io.validation.report_answer import report_answer, simulated_words
 from xc40io.validation.shared_blocks import blocks_of
 
 TEXT = trust_page.PAGE.read_text(encoding="utf-8")
@@ -157,7 +157,9 @@ def test_results_are_taken_from_a_report_and_kept(tmp_path: Path) -> None:
     claims = load_claims()
     chosen = [claims["A18"], claims["A30"], claims["E44.days"], claims["A23"]]
     report = tmp_path / "report.json"
-    report.write_text(format_report_json(validate(chosen, Simulations())), encoding="utf-8")
+    report.write_text(
+        json_text(document_of(report_answer(validate(chosen, Simulations())))), encoding="utf-8"
+    )
     found = results_of(report)
     assert found.keys() == {"A18", "A30"}, "those that were run"
     assert len(found["A18"].numbers) == 4
@@ -182,7 +184,9 @@ def test_the_command_writes_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         trust_page, "write_whole", lambda path, text, _: written.update({path: text})
     )
     report = tmp_path / "report.json"
-    report.write_text(format_report_json(validate([load_claims()["A30"]], Simulations())))
+    report.write_text(
+        json_text(document_of(report_answer(validate([load_claims()["A30"]], Simulations()))))
+    )
     trust_page.main([str(report)])
     assert written["kept"]["A30"].verdict == "pass"
     assert {path: written[path] for path in trust_page.documents(TEXT)} == {

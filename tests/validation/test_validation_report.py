@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import pytest
@@ -11,10 +10,11 @@ from run_records import SCENARIO
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.simulations import Simulations
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim
 from xc40io.validation.report import Report, select, validate
-from xc40io.validation.report_json import format_report_json
-from xc40io.validation.report_text import format_report
+from xc40io.validation.report_answer import report_answer
 
 
 def claim(name: str, **fields: object) -> Claim:
@@ -93,7 +93,7 @@ def test_all_seeds_and_full_claims_are_run_when_asked_for():
 
 
 def test_the_text_says_it_all(report: Report):
-    text = format_report(report)
+    text = text_of(report_answer(report))
     lines = {line.split()[0]: line for line in text.splitlines() if line}
     assert lines["B02"].split()[1:4] == ["holds", "1", "MB/s"]
     assert lines["B02"].endswith("pass")
@@ -107,14 +107,14 @@ def test_the_text_says_it_all(report: Report):
 
 
 def test_all_of_it_has_the_reasons(report: Report):
-    text = format_report(report, everything=True)
+    text = text_of(report_answer(report, everything=True))
     assert "C04  is not expressed: no burst buffer" in text
     assert "B05  is not judged: two numbers on one page" in text
     assert "B06  takes long: takes long: runs with --full" in text
 
 
 def test_the_json_has_every_number(report: Report):
-    document = json.loads(format_report_json(report))
+    document = document_of(report_answer(report))
     found = {entry["id"]: entry for entry in document["claims"]}
     assert list(found) == list(CLAIMS)
     (point,) = found["B04"]["points"]
@@ -126,9 +126,8 @@ def test_the_json_has_every_number(report: Report):
 
 
 def test_the_same_report_whoever_runs_it(report: Report):
-    assert format_report_json(validate(CLAIMS.values(), Simulations(2))) == format_report_json(
-        report
-    )
+    again = report_answer(validate(CLAIMS.values(), Simulations(2)))
+    assert document_of(again) == document_of(report_answer(report))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from xc40io.archive.whole_files import replacing
 from xc40io.config.errors import InputError, nearest
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Ended, Simulations
-from xc40io.telling.sheet import Heading
 from xc40io.validation.figures import (
     aggregators,
     cache,
@@ -78,9 +77,7 @@ def charts_known(charts: Iterable[Chart], simulations: Simulations) -> tuple[Cha
     return tuple(chart for chart in charts if simulations.knows(chart.runs().values()))
 
 
-def draw(
-    charts: Sequence[Chart], simulations: Simulations, *, bare: bool = False
-) -> Iterator[Drawn]:
+def draw(charts: Sequence[Chart], simulations: Simulations) -> Iterator[Drawn]:
     """Draw charts, one after the other, their runs simulated before all together.
 
     A chart without any run (its claims are not there) and one of whose runs failed have no figure.
@@ -91,22 +88,19 @@ def draw(
         Which.
     simulations
         What simulates and remembers.
-    bare
-        Without heading and caption, for a page that has them beside the figure.
     """
     runs = {chart.name: chart.runs() for chart in charts}
     ended = iter(simulations.run([run for each in runs.values() for run in each.values()]))
     for chart in charts:
-        heading = Heading() if bare else chart.heading
-        yield _drawn(chart, heading, {key: next(ended) for key in runs[chart.name]})
+        yield _drawn(chart, {key: next(ended) for key in runs[chart.name]})
 
 
-def _drawn(chart: Chart, heading: Heading, ended: dict[object, Ended]) -> Drawn:
+def _drawn(chart: Chart, ended: dict[object, Ended]) -> Drawn:
     reasons = [end.reason for end in ended.values() if isinstance(end, Failure)]
     if reasons or not ended:
         return Drawn(chart, None, reasons[0] if reasons else "no claim has runs for it yet")
     records: Records = {key: end for key, end in ended.items() if not isinstance(end, Failure)}
-    return Drawn(chart, chart.draw(heading, records))
+    return Drawn(chart, chart.draw(chart.heading, records))
 
 
 def draw_all(

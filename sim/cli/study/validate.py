@@ -15,15 +15,17 @@ from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.store import Store
+from xc40io.telling.data import document_of, json_text
+from xc40io.telling.html import write_page
+from xc40io.telling.text import text_of
 from xc40io.validation.claim import is_direction, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
 from xc40io.validation.figures.gallery import all_charts, charts_known, draw_all
-from xc40io.validation.page import write_page
 from xc40io.validation.report import select
 from xc40io.validation.report import validate as validate_claims
-from xc40io.validation.report_json import format_report_json
-from xc40io.validation.report_text import format_report
+from xc40io.validation.report_answer import report_answer
+from xc40io.validation.report_figures import figure_blocks
 from xc40io.validation.score import counting, score_of
 from xc40io.validation.score_json import format_score_json
 from xc40io.validation.score_text import format_score, verdict
@@ -31,6 +33,7 @@ from xc40io.validation.score_text import format_score, verdict
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from xc40io.telling.answer import Answer
     from xc40io.validation.kept import Result
     from xc40io.validation.report import Report
 
@@ -121,11 +124,15 @@ def validate(
         simulations = Simulations(jobs or processors(), None if no_cache else Store(), progress)
         report = validate_claims(chosen, simulations, full=full or bool(ids), known=known)
         progress.say("simulated for figures")
-        _draw(report, figures, html, fast=fast, full=full)
+        _draw(report, figures, fast=fast, full=full)
+        curves = [] if html is None else figure_blocks(report, fast=fast)
+    answer = report_answer(report, everything=everything, figures=curves)
+    if html is not None:
+        write_page(answer, html, "--html")
     if as_score:
         _print_score(report, against, earlier, as_json=as_json, everything=everything)
     else:
-        _print(report, as_json=as_json, everything=everything)
+        _print(answer, as_json=as_json)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
     return _FAILED if report.failed and not as_score else 0
@@ -151,18 +158,14 @@ def _earlier(against: str | None) -> dict[str, Result]:
     return {} if against is None else earlier_results(against)
 
 
-def _draw(report: Report, figures: str | None, html: str | None, *, fast: bool, full: bool) -> None:
+def _draw(report: Report, figures: str | None, *, fast: bool, full: bool) -> None:
     if figures is not None:
         charts = charts_known(all_charts(), report.simulations) if fast else None
         draw_all(figures, simulations=report.simulations, charts=charts, full=full)
-    if html is not None:
-        write_page(report, html, fast=fast)
 
 
-def _print(report: Report, *, as_json: bool, everything: bool) -> None:
-
-    text = format_report_json(report) if as_json else format_report(report, everything=everything)
-    click.echo(text, nl=False)
+def _print(answer: Answer, *, as_json: bool) -> None:
+    click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
 
 
 def _print_score(
