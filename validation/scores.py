@@ -25,6 +25,7 @@ from pathlib import Path
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.errors import InputError
+from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
@@ -34,7 +35,7 @@ from xc40io.validation.number import Kind
 from xc40io.validation.prediction import predictions
 from xc40io.validation.report import FAR, NEAR
 from xc40io.validation.score import Score, Tally, counting, score
-from xc40io.validation.score_text import format_score
+from xc40io.validation.score_answer import score_answer
 from xc40io.validation.target import FOLDER
 
 FILE = FOLDER / "scores.csv"
@@ -111,7 +112,8 @@ def main(words: Sequence[str]) -> None:
     scored = kept_score(claims, results)
     compared = compare(scored, claims, earlier_results(given.against)) if given.against else None
     since, everything = given.against or "", given.all
-    sys.stdout.write(format_score(scored, compared, since=since, everything=everything))
+    answer = score_answer(scored, compared, since=since, everything=everything)
+    sys.stdout.write(text_of(answer))
     if given.keep:
         used = {reader.claim for one in scored.scored for reader in one.ratios}
         add_line(line(scored, (results[name] for name in used), given.keep, date.today()))

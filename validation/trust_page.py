@@ -41,6 +41,7 @@ from textwrap import fill
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.errors import InputError
+from xc40io.telling.cells import written
 from xc40io.topology.text import format_count
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.closed_loop.report import advice_rows, summary
@@ -59,7 +60,7 @@ from xc40io.validation.prediction import needed_runs, predictions
 from xc40io.validation.report import FAR, KINDS, NEAR, Nearness, kinds_of
 from xc40io.validation.report_answer import NEARNESS_WORDS, median_words, nearness_words
 from xc40io.validation.score import counting, score
-from xc40io.validation.score_text import half_rows
+from xc40io.validation.score_answer import halves_table
 from xc40io.validation.shared_blocks import blocks_of, with_blocks
 from xc40io.validation.target import FOLDER
 
@@ -76,7 +77,6 @@ SHARING = (
 
 _WIDTH = 118  # of the lines of documents
 
-_WIDTH = 118
 _SLOT = re.compile(r"\{\{([^{}]+)\}\}")
 _CONDITION = re.compile(r"\{\{if (?P<claims>[^{}|]+) (?P<verb>holds?|fails?)\}\} (?P<line>.*)")
 
@@ -200,7 +200,9 @@ class Results:
         """Yield a table of the near and the far half of the score."""
         claims = {claim.id: claim for claim in counting(self._claims.values())}
         near = near_claims(self._claims, self._predicted)
-        yield from _table(half_rows(score(claims, self._predicted, self._kept, near=near)))
+        found = score(claims, self._predicted, self._kept, near=near)
+        told = written(halves_table(found))
+        yield from _table(iter([tuple(told.heads), *map(tuple, told.rows)]))
 
     def _groups(self) -> Iterator[str]:
         """Yield a row for each group, and one for all."""

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scored_claims import PREDICTED, by_id, claim, result
 
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 from xc40io.validation.comparison import Comparison, Pair, compare
 from xc40io.validation.kept import Result
 from xc40io.validation.number import distinct_numbers
 from xc40io.validation.score import Scored, score
-from xc40io.validation.score_json import format_score_json
-from xc40io.validation.score_text import format_score, verdict
+from xc40io.validation.score_answer import score_answer, verdict
 
 GROUPS = ("reads",) * 3 + ("writes",) * 2
 CLAIMS = by_id(*(claim(f"c{n}", n + 1, group=group) for n, group in enumerate(GROUPS)))
@@ -113,7 +112,7 @@ def test_what_lands_does_not_land_the_other_way(before: list[float], now: list[f
 def test_what_moved_is_sorted_by_what_the_score_feels() -> None:
     found = compared(BEFORE, results(1.5, 1.4, 1.0, 1.501, 1 / 1.5))
     assert [str(pair.number) for pair in found.moved] == ["c2", "c1", "c3", "c4"]
-    text = format_score(found.now, found, since="then")
+    text = text_of(score_answer(found.now, found, since="then"))
     assert "Against then, 4 of 5 numbers moved, 1 of them by less than 0.5% (--all lists them)" in (
         text
     )
@@ -121,7 +120,7 @@ def test_what_moved_is_sorted_by_what_the_score_feels() -> None:
     assert rows["c2"].split()[1:4] == ["1.500", "1.000", "-0.405"]
     assert rows["c4"].split()[1:4] == ["1.500", "0.667", "+0.000"]
     assert "c3" not in rows
-    assert "c3" in format_score(found.now, found, since="then", everything=True)
+    assert "c3" in text_of(score_answer(found.now, found, since="then", everything=True))
 
 
 def test_only_what_was_put_alike_is_compared() -> None:
@@ -131,7 +130,7 @@ def test_only_what_was_put_alike_is_compared() -> None:
     }
     found = compared(before, results(1.2, 1.2, 1.2))
     assert [str(pair.number) for pair in found.pairs] == ["c0"]
-    text = format_score(found.now, found, since="then")
+    text = text_of(score_answer(found.now, found, since="then"))
     assert "Put differently in then, and not compared: c1." in text
     assert "Without a result in then: c2, c3, c4." in text
     assert verdict(compared({}, results(1.2)), "then").startswith("Nothing to compare")
@@ -148,7 +147,7 @@ def test_a_number_is_compared_over_the_measurements_that_both_days_have() -> Non
 
 def test_json_has_what_moved_and_the_verdict() -> None:
     found = compared(BEFORE, results(1.5, 1.5, 1.5, 1.2, 1.2))
-    against = json.loads(format_score_json(found.now, found, since="then"))["against"]
+    against = document_of(score_answer(found.now, found, since="then"))["against"]
     assert against["lands"] is True
     assert against["verdict"].startswith("Lands")
     assert [one["measurements"] for one in against["moved"]] == [["c3"], ["c4"]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 
@@ -14,14 +13,15 @@ from scored_claims import PREDICTED, by_id, claim, result
 
 from xc40io.config.scenario import Scenario
 from xc40io.studies.simulations import Simulations
+from xc40io.telling.data import document_of
+from xc40io.telling.text import text_of
 from xc40io.validation import score as score_module
 from xc40io.validation.claim import DIRECTIONS, Claim
 from xc40io.validation.frozen import digest_of
 from xc40io.validation.kept import Number, Result
 from xc40io.validation.report import validate
 from xc40io.validation.score import MOST, Tally, counting, is_put_alike, score, score_of
-from xc40io.validation.score_json import format_score_json
-from xc40io.validation.score_text import format_score
+from xc40io.validation.score_answer import score_answer
 
 
 def test_a_number_counts_once_with_the_mean_of_its_ratios() -> None:
@@ -98,9 +98,9 @@ def test_halves_are_told_by_kind_and_by_study_each_counting_alike() -> None:
         "a log": 1,
     }
     assert list(far.whats) == ["write"]
-    lines = {line[:13].strip(): line.split() for line in format_score(found).splitlines()}
+    lines = {line[:13].strip(): line.split() for line in text_of(score_answer(found)).splitlines()}
     assert lines["far, write"][2:5] == ["3", "0.000", "0.231"]
-    halves = json.loads(format_score_json(found))["halves"]
+    halves = document_of(score_answer(found))["halves"]
     assert halves["far"]["mean_of_studies"] == pytest.approx(math.log(2) / 2)
     assert halves["near"]["what"]["write"]["numbers"] == 1
 
@@ -118,7 +118,7 @@ def test_kept_results_stand_in_for_claims_that_were_not_run() -> None:
         ("y", 2.0, True),
     ]
     assert [str(number) for number in found.missing] == ["z", "u"]
-    text = format_score(found)
+    text = text_of(score_answer(found))
     assert "1 of 2 numbers kept from another day, not simulated now (--full simulates all): y." in (
         text
     )
@@ -153,8 +153,8 @@ def test_rules_of_guides_are_told_beside_the_numbers() -> None:
     failing = claim("z", group=DIRECTIONS, relation={"at_least": "1 PB/s"})
     found = score_of(validate([claim("x"), held, failing], Simulations()))
     assert found.directions == {"y": True, "z": False}
-    assert "Rules of users' guides: 1 of 2 hold; not z.\n" in format_score(found)
-    assert json.loads(format_score_json(found))["directions"] == {"y": True, "z": False}
+    assert "Rules of users' guides: 1 of 2 hold; not z.\n" in text_of(score_answer(found))
+    assert document_of(score_answer(found))["directions"] == {"y": True, "z": False}
     assert found.total.numbers == 1
 
 
@@ -167,10 +167,10 @@ def test_the_score_of_a_validation(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(str(one.number), one.kept) for one in found.scored] == [("x, y", False), ("z", True)]
     fresh = found.scored[0].ratios.values()
     assert max(fresh) == pytest.approx(2 * min(fresh), rel=0.01)
-    lines = format_score(found, everything=True).splitlines()
+    lines = text_of(score_answer(found, everything=True)).splitlines()
     assert any(line.startswith("all ") and line.split()[1] == "2" for line in lines)
     assert any(line.startswith("x, y") for line in lines)
-    document = json.loads(format_score_json(found))
+    document = document_of(score_answer(found))
     assert document["total"]["numbers"] == 2
     assert document["numbers"][0]["measurements"] == ["x", "y"]
     assert "against" not in document

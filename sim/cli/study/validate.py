@@ -27,8 +27,7 @@ from xc40io.validation.report import validate as validate_claims
 from xc40io.validation.report_answer import report_answer
 from xc40io.validation.report_figures import figure_blocks
 from xc40io.validation.score import counting, score_of
-from xc40io.validation.score_json import format_score_json
-from xc40io.validation.score_text import format_score, verdict
+from xc40io.validation.score_answer import score_answer, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -180,10 +179,6 @@ def _print_score(
     claims = {outcome.claim.id: outcome.claim for outcome in report.outcomes}
     score, since = score_of(report), against or ""
     compared = None if against is None else compare(score, claims, earlier)
-    if as_json:
-        text = format_score_json(score, compared, since=since)
-    else:
-        text = format_score(score, compared, since=since, everything=everything)
-    click.echo(text, nl=False)
+    _print(score_answer(score, compared, since=since, everything=everything), as_json=as_json)
     if compared is not None and compared.is_worse:
         click.echo(f"xc40io: warning: {verdict(compared, since)}", err=True)
