@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,17 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from xc40io.config import units
 from xc40io.config.errors import InputError
-from xc40io.config.units import (
-    format_bytes,
-    format_per_second,
-    format_rate,
-    format_seconds,
-    parse_bytes,
-    parse_per_second,
-    parse_rate,
-    parse_seconds,
-)
 
 
 @dataclass(frozen=True)
@@ -65,13 +55,14 @@ NOUNS = {
 }
 """What a number of each dimension looks like, for messages."""
 
-_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S*)\s*", re.ASCII)
-_PARSERS: tuple[tuple[Dimension, Callable[[object], float]], ...] = (
-    (RATE, parse_rate),
-    (SECONDS, parse_seconds),
-    (PER_SECOND, parse_per_second),
-    (BYTES, parse_bytes),
-)
+_KINDS: dict[Dimension, tuple[Callable[[object], float], Callable[[float], str]]] = {
+    RATE: (units.parse_rate, partial(units.format_rate, digits=3)),
+    SECONDS: (units.parse_seconds, partial(units.format_seconds, digits=3)),
+    PER_SECOND: (units.parse_per_second, partial(units.format_per_second, digits=3)),
+    BYTES: (units.parse_bytes, lambda base: units.format_bytes(round(base), 3)),
+}
+"""How numbers of a dimension are read, and written in a unit that suits them."""
+
 _PERCENT = 0.01
 
 
@@ -126,14 +117,14 @@ def parse_quantity(value: object) -> Quantity:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return Quantity(float(value), "", 1.0, NUMBER)
-    match = _WRITTEN.fullmatch(value) if isinstance(value, str) else None
-    if match is not None:
-        number, unit = float(match[1]), match[2]
+    found = units.split_unit(value)
+    if found is not None:
+        number, unit = found
         if unit in ("", "%"):
             scale = _PERCENT if unit else 1.0
-            return Quantity(number * scale, unit, scale, NUMBER)
+            return Quantity(float(number) * scale, unit, scale, NUMBER)
         if len(unit) > 1 or unit in "Bs":
-            for dimension, parse in _PARSERS:
+            for dimension, (parse, _) in _KINDS.items():
                 try:
                     return Quantity(parse(value), unit, float(parse(f"1 {unit}")), dimension)
                 except InputError:
@@ -154,18 +145,10 @@ def parse_fraction(value: object) -> float:
 
 def natural(base: float, dimension: Dimension) -> Quantity:
     """Return a number of the base unit as one with a unit in which it is easy to read."""
-    written = _FORMATS[dimension](base) if dimension in _FORMATS else ""
+    written = _KINDS[dimension][1](base) if dimension in _KINDS else ""
     unit = written.partition(" ")[2]
     scale = parse_quantity(f"1 {unit}").scale if unit else 1.0
     return Quantity(base, unit, scale, dimension)
-
-
-_FORMATS: dict[Dimension, Callable[[float], str]] = {
-    RATE: partial(format_rate, digits=3),
-    SECONDS: partial(format_seconds, digits=3),
-    PER_SECOND: partial(format_per_second, digits=3),
-    BYTES: lambda base: format_bytes(round(base), 3),
-}
 
 
 def _quotient(above: Any, below: Any) -> Any:

@@ -97,10 +97,10 @@ class _Quantity:
         if isinstance(value, int | float) and not isinstance(value, bool):
             number, scale = _decimal(value), Decimal(1)
         else:
-            match = _NUMBER_AND_UNIT.fullmatch(value) if isinstance(value, str) else None
-            if match is None or match[2] not in self.scales:
+            found = split_unit(value)
+            if found is None or found[1] not in self.scales:
                 raise self._refusal(value)
-            number, scale = Decimal(match[1]), self.scales[match[2]]
+            number, scale = Decimal(found[0]), self.scales[found[1]]
         if not (number.is_finite() and number >= 0):
             raise self._refusal(value)
         if number.adjusted() >= _ABSURD or (self.most and number * scale > self.most):
@@ -192,6 +192,12 @@ _FREQUENCY = _Quantity(
     printed=("Mop/s", "kop/s", "op/s"),
     examples="99.6 kop/s, 500 op/s or a number of operations per second",
 )
+
+
+def split_unit(value: object) -> tuple[str, str] | None:
+    """Return number and unit of a text, as they are written; None where it is no such text."""
+    match = _NUMBER_AND_UNIT.fullmatch(value) if isinstance(value, str) else None
+    return None if match is None else (match[1], match[2])
 
 
 def parse_bytes(value: object) -> int:
