@@ -30,9 +30,10 @@ from xc40io.results.progress import ProgressBar
 from xc40io.studies.processes import bytes_to_simulate
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.store import Store, code_hash
+from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
-from xc40io.validation.cross_text import format_cross_validation
+from xc40io.validation.cross_answer import cross_answer
 from xc40io.validation.cross_validation import CrossValidation, counted, kept_cross_validation
 from xc40io.validation.fold import By, whole_alone
 from xc40io.validation.free_parameter import FreeParameter, load_free_parameters
@@ -177,7 +178,7 @@ def main(
     except InputError as error:
         click.echo(f"cross: {error}", err=True)
         sys.exit(2)
-    click.echo(format_cross_validation(crossed, whole), nl=False)
+    click.echo(text_of(cross_answer(crossed, whole)), nl=False)
 
 
 if __name__ == "__main__":

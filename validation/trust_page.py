@@ -48,7 +48,7 @@ from xc40io.validation.closed_loop.report import advice_rows, summary
 from xc40io.validation.closed_loop.report import kept as kept_trials
 from xc40io.validation.correction import corrections
 from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows
-from xc40io.validation.cross_text import by_group, lone_words, number_words
+from xc40io.validation.cross_answer import by_group, lone_words, number_words
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.directions import kept_directions
 from xc40io.validation.directions import rows as direction_rows

@@ -9,8 +9,9 @@ import pytest
 from synthetic_model import Law, model, parameter, subject
 
 from xc40io.config.errors import InputError
+from xc40io.telling.text import text_of
 from xc40io.validation.calibrate import Calibration, Options, calibrate
-from xc40io.validation.calibration_text import format_calibration, new_values
+from xc40io.validation.calibration_answer import calibration_answer, new_values
 
 COPY, COMMIT, PAGE, SPREAD = (
     "nodes.write_copy_rate",
@@ -62,7 +63,7 @@ def test_a_parameter_stops_at_its_bound() -> None:
     assert commit.after == pytest.approx(1.3 * commit.parameter.value, rel=0.01)
     assert commit.after <= commit.parameter.upper
     assert commit.at_bound == "upper"
-    assert "at its upper bound" in format_calibration(found)
+    assert "at its upper bound" in text_of(calibration_answer(found))
 
 
 def test_what_no_claim_sees_or_one_row_alone_is_left() -> None:
@@ -140,7 +141,7 @@ def test_the_new_values_say_where_they_come_from() -> None:
 
 def test_the_table_shows_parameters_and_claims() -> None:
     found = calibrate([parameter(path) for path in (COPY, COMMIT, PAGE)], SUBJECTS, model(LAWS))
-    lines = [line.split() for line in format_calibration(found).splitlines() if line]
+    lines = [line.split() for line in text_of(calibration_answer(found)).splitlines() if line]
     assert [line[0] for line in lines[:4]] == ["parameter", COPY, COMMIT, PAGE]
     ratios = {line[0]: (line[3], line[5]) for line in lines if line[0] in LAWS}
     assert ratios["B01"] == ("1.46", "1.00")

@@ -10,8 +10,9 @@ import pytest
 from run_records import claim
 from synthetic_model import parameter
 
+from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim, load_claims
-from xc40io.validation.cross_text import by_group, format_cross_validation, lone_words, tally
+from xc40io.validation.cross_answer import by_group, cross_answer, lone_words, tally
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.fold import By, fitted_through, series_of, study_of
 from xc40io.validation.free_parameter import load_whole_parameters
@@ -109,7 +110,7 @@ def test_a_parameter_without_a_row_falls_to_the_middle_and_says_so() -> None:
     (last,) = (number for number in crossed.numbers if number.claim == "Z1")
     assert last.crossed == pytest.approx(math.log(0.8) + 0.7 * middle)
     assert crossed.lone == {SPREAD.name: "Z1"}
-    text = format_cross_validation(crossed, {})
+    text = text_of(cross_answer(crossed, {}))
     assert "only Z1" in text
     assert "the middle: no row is left" in text
     lone, one_study = lone_words(crossed, crossed.claims)
@@ -130,8 +131,8 @@ def test_what_is_not_tried_is_said_and_changes_nothing() -> None:
     assert lost == {}, "X1 is left"
     fitted = crossing(CLAIMS, RATIOS, {"X1": SLOPES["X1"]})
     assert fitted.left_out[series_of(CLAIMS[0])].ignorant == {COPY.name: ("X2", "Y1")}
-    assert "the middle: not tried are X2, Y1" in format_cross_validation(fitted, {})
-    assert "1 elasticities of 1 claim" in format_cross_validation(crossed, {})
+    assert "the middle: not tried are X2, Y1" in text_of(cross_answer(fitted, {}))
+    assert "1 elasticities of 1 claim" in text_of(cross_answer(crossed, {}))
 
 
 def test_a_run_takes_the_place_of_elasticities_while_it_is_of_these_values() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from synthetic_model import Law, model, parameter, subject
 
+from xc40io.telling.data import csv_text
+from xc40io.telling.text import text_of
 from xc40io.validation.sensitivity import Sensitivity, measure_sensitivity
-from xc40io.validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
+from xc40io.validation.sensitivity_answer import sensitivity_answer
 from xc40io.validation.trial import Reading, Subject, Trials
 
 COPY, COMMIT, SPREAD = "nodes.write_copy_rate", "lustre.journal_commit", "lustre.ost_spread"
@@ -25,6 +27,12 @@ def measure(
     subjects = [subject(name, 1.0, fitted=fitted) for name in laws]
     trials = Trials(subjects, model(laws, noise), seeds=seeds)
     return measure_sensitivity(trials, [parameter(path) for path in (COPY, COMMIT, SPREAD)])
+
+
+def csv_of(found: Sensitivity) -> str:
+    table = sensitivity_answer(found).table
+    assert table is not None
+    return csv_text(table)
 
 
 def test_powers_are_found_exactly() -> None:
@@ -55,12 +63,12 @@ def test_claims_of_one_row_are_one_measurement() -> None:
 
 
 def test_a_parameter_of_one_claim_alone_is_reported() -> None:
-    text = format_sensitivity(measure(LAWS, fitted=(COMMIT,)))
+    text = text_of(sensitivity_answer(measure(LAWS, fitted=(COMMIT,))))
     assert f"B01 was fitted through {COMMIT} (theta), which no other row sees." in text
     assert f"Seen by no claim, not to be fitted to them: {SPREAD} (theta)." in text
     assert f"B02 does not see {COMMIT} (theta), which is said to be fitted to it." in text
     both = LAWS | {"B17": lambda of: 10 * of(COMMIT) ** -0.3}
-    text = format_sensitivity(measure(both, fitted=(COMMIT,)))
+    text = text_of(sensitivity_answer(measure(both, fitted=(COMMIT,))))
     assert "No claim was fitted through a parameter that only its row sees." in text
 
 
@@ -91,11 +99,11 @@ def test_a_claim_on_another_machine_has_no_elasticity() -> None:
     found = measure_sensitivity(trials, [parameter(COPY)])
     assert math.isnan(found.elasticity[0, 0])
     assert trials.runs == 1  # the change of Theta is none of its business
-    assert format_sensitivity_csv(found).count("\n") == 1
+    assert csv_of(found).count("\n") == 1
 
 
 def test_the_table_has_a_row_for_each_claim() -> None:
-    lines = format_sensitivity(measure(LAWS)).splitlines()
+    lines = text_of(sensitivity_answer(measure(LAWS))).splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("B0")}
     assert rows["B01"] == [".", "-0.80", "."]
     assert rows["B02"] == ["+0.50", ".", "."]
@@ -103,7 +111,7 @@ def test_the_table_has_a_row_for_each_claim() -> None:
 
 def test_beside_a_parameter_stands_who_sees_it() -> None:
     laws = {f"B0{n}": lambda of, n=n: of(COPY) ** (0.1 * n) for n in range(1, 8)}
-    line = format_sensitivity(measure(laws)).splitlines()[5]
+    line = text_of(sensitivity_answer(measure(laws))).splitlines()[6]
     seen = "7 rows  B07 +0.70, B06 +0.60, B05 +0.50, B04 +0.40, B03 +0.30, ..."
     assert line.endswith(seen)
 
@@ -115,13 +123,13 @@ def test_a_claim_with_several_runs_shows_the_largest() -> None:
     trials = Trials(
         [several], lambda requests: [{"1": 1.0, "8": read[""]} for read in single(requests)]
     )
-    text = format_sensitivity(measure_sensitivity(trials, [parameter(COPY)]))
+    text = text_of(sensitivity_answer(measure_sensitivity(trials, [parameter(COPY)])))
     row = next(line for line in text.splitlines() if line.startswith("B04"))
     assert row.split() == ["B04", "+0.50"]
 
 
 def test_the_csv_has_every_number() -> None:
-    rows = list(csv.DictReader(io.StringIO(format_sensitivity_csv(measure(LAWS)))))
+    rows = list(csv.DictReader(io.StringIO(csv_of(measure(LAWS)))))
     assert len(rows) == 6
     assert rows[0]["claim"] == "B01"
     assert rows[0]["machines"] == "theta"

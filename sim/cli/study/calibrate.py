@@ -20,16 +20,18 @@ from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.store import Store
+from xc40io.telling.data import csv_text
+from xc40io.telling.text import text_of
 from xc40io.validation.calibrate import Options
 from xc40io.validation.calibrate import calibrate as fit
-from xc40io.validation.calibration_text import format_calibration, new_values
+from xc40io.validation.calibration_answer import calibration_answer, new_values
 from xc40io.validation.claim import load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
 from xc40io.validation.free_parameter import FILE, load_free_parameters
 from xc40io.validation.machine_edit import edited_machine
 from xc40io.validation.quantity import parse_fraction
 from xc40io.validation.sensitivity import measure_sensitivity, row_of
-from xc40io.validation.sensitivity_text import format_sensitivity, format_sensitivity_csv
+from xc40io.validation.sensitivity_answer import sensitivity_answer
 from xc40io.validation.trial import Trials
 
 if TYPE_CHECKING:
@@ -143,7 +145,7 @@ def calibrate(
     with _simulator(claims, jobs) as (simulate, say):
         subjects = [subject_of(claim) for claim in claims]
         found = fit(parameters, subjects, simulate, options, told=say)
-    click.echo(format_calibration(found), nl=False)
+    click.echo(text_of(calibration_answer(found)), nl=False)
     if day is not None:
         _write(new_values(found, day.date()))
 
@@ -188,9 +190,10 @@ def sensitivity(
         say(f"{len(claims)} claims, {len(parameters)} parameters")
         trials = Trials([subject_of(claim) for claim in claims], simulate, seeds=seeds)
         found = measure_sensitivity(trials, parameters, step=_step(step))
-    if table is not None:
-        write_whole(table, format_sensitivity_csv(found), "--csv")
-    click.echo(format_sensitivity(found), nl=False)
+    answer = sensitivity_answer(found)
+    if table is not None and answer.table is not None:
+        write_whole(table, csv_text(answer.table), "--csv")
+    click.echo(text_of(answer), nl=False)
 
 
 def _is_to_be_fitted(claim: Claim) -> bool:

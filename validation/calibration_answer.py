@@ -1,4 +1,4 @@
-"""What came of a calibration, as text, and as new values of machine files."""
+"""What came of a calibration: an answer, and new values of machine files."""
 
 from __future__ import annotations
 
@@ -7,29 +7,31 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from xc40io.telling.text import format_columns
+from xc40io.telling.answer import Answer, Text, plain_table
 from xc40io.validation.calibrate import Calibration, Fit
 from xc40io.validation.free_parameter import DIGITS
 from xc40io.validation.machine_edit import NewValue
 from xc40io.validation.sensitivity import row_of
 
 
-def format_calibration(calibration: Calibration) -> str:
-    """Print the parameters before and after, and the claims that they were fitted to.
+def calibration_answer(calibration: Calibration) -> Answer:
+    """Tell the parameters before and after, and the claims that they were fitted to.
 
     The spread of a parameter is the factor by which it may be off if the claims are off by their
     tolerances.
     """
     head = ["parameter", "machines", "before", "after", "spread", "lower", "upper", ""]
-    parameters = [head, *(_parameter(fit) for fit in calibration.fits)]
-    claims = [["claim", "measured", "before", "ratio", "after", "ratio"], *_claims(calibration)]
+    parameters = [_parameter(fit) for fit in calibration.fits]
+    of_claims = ["claim", "measured", "before", "ratio", "after", "ratio"]
     seeds = f"{calibration.seeds} seeds" if calibration.seeds > 1 else "one seed"
-    return "\n".join(
+    return Answer(
+        "Calibration",
+        "",
         [
-            format_columns(parameters, left=(0, 1, 7)),
-            format_columns(claims),
-            f"{calibration.ended} It took {calibration.runs:,} runs with {seeds} each.\n",
-        ]
+            plain_table("", head, parameters, words=(0, 1, 7)),
+            plain_table("", of_claims, _claims(calibration)),
+            Text(f"{calibration.ended} It took {calibration.runs:,} runs with {seeds} each."),
+        ],
     )
 
 

@@ -1,4 +1,4 @@
-"""A cross-validation as text: errors by group, and what fixes each parameter."""
+"""A cross-validation as an answer: errors by group, and what fixes each parameter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
-from xc40io.telling.text import format_columns
+from xc40io.telling.answer import Answer, Block, Text, plain_table
 from xc40io.topology.text import format_count
 from xc40io.validation.claim import Claim
 from xc40io.validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut
@@ -17,8 +17,7 @@ from xc40io.validation.sensitivity import row_of
 
 _NOTE = """\
 |ln(simulated / measured)|, each simulated number once and for at most ln 4 in a mean; 0.10 is about
-10 % off. Crossed: with the parameters that its {what} helped to fix fitted again without it.
-"""
+10 % off. Crossed: with the parameters that its {what} helped to fix fitted again without it."""
 
 
 def tally(pairs: Iterable[tuple[str, float]]) -> Tally:
@@ -50,26 +49,26 @@ def by_group(crossed: CrossValidation) -> dict[str, tuple[Tally, Tally]]:
     }
 
 
-def format_cross_validation(crossed: CrossValidation, whole: Mapping[str, tuple[str, ...]]) -> str:
-    """Print the errors by group, the parameters, and what is not known.
+def cross_answer(crossed: CrossValidation, whole: Mapping[str, tuple[str, ...]]) -> Answer:
+    """Tell the errors by group, the parameters, and what is not known.
 
     Parameters
     ----------
     crossed
-        What to print.
+        What to tell.
     whole
         The calibrations that cannot be crossed, with their parameters.
     """
     head = ["group", "numbers", "fitted: median", "mean", "crossed: median", "mean"]
-    rows = [head, *([name, *_cells(*pair)] for name, pair in by_group(crossed).items())]
-    parameters = [["parameter", "fixed by", "", "without", "becomes"], *_parameters(crossed)]
-    parts = [
-        format_columns(rows),
-        _NOTE.format(what=crossed.by),
-        format_columns(parameters, left=(0, 1, 2, 3, 4)),
-        "".join(f"{sentence}\n" for sentence in _sentences(crossed, whole)),
+    rows = [[name, *_cells(*pair)] for name, pair in by_group(crossed).items()]
+    fixed = ["parameter", "fixed by", "", "without", "becomes"]
+    blocks: list[Block] = [
+        plain_table("", head, rows),
+        Text(_NOTE.format(what=crossed.by)),
+        plain_table("", fixed, list(_parameters(crossed)), words=range(len(fixed))),
+        Text("\n".join(_sentences(crossed, whole))),
     ]
-    return "\n".join(parts)
+    return Answer("Cross-validation", "", blocks)
 
 
 def _cells(fitted: Tally, crossed: Tally) -> list[str]:

@@ -1,15 +1,14 @@
-"""The table of sensitivities, as text and as CSV."""
+"""Sensitivities as an answer."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import numpy as np
 
-from xc40io.telling.text import format_columns
+from xc40io.telling.answer import CELL, Answer, Block, Column, Table, Text, plain_table
 from xc40io.topology.text import format_count
 from xc40io.validation.free_parameter import FreeParameter
 from xc40io.validation.sensitivity import BLIND, Sensitivity, row_of
@@ -20,15 +19,15 @@ _KEY = f"""\
 Elasticity d ln(metric) / d ln(parameter): 1 where 1 % more of the parameter is 1 % more of the
 metric. Beside each parameter the published rows that see it, those first that see it best; below,
 claims by parameters: {_UNSEEN} is less than {BLIND:g} either way; a number with {_UNSURE} may be
-chance; an empty cell is a parameter of another machine.
-"""
+chance; an empty cell is a parameter of another machine."""
 
 
-def format_sensitivity(sensitivity: Sensitivity) -> str:
-    """Print claims by parameters, and what follows from the table.
+def sensitivity_answer(sensitivity: Sensitivity) -> Answer:
+    """Tell claims by parameters, and what follows from the table.
 
     A claim with several numbers has one row, in which each parameter stands with the elasticity
-    that is furthest from zero.
+    that is furthest from zero. The table of the answer has every number on a line of its own, with
+    its standard error over the seeds.
     """
     parameters = sensitivity.parameters
     numbers = [str(number) for number, _ in enumerate(parameters, start=1)]
@@ -36,33 +35,35 @@ def format_sensitivity(sensitivity: Sensitivity) -> str:
         [f"{number}.", each.name, f"= {each.show(each.value)}", *_seen(sensitivity, each)]
         for number, each in zip(numbers, parameters, strict=True)
     ]
-    rows = [["claim", *numbers]]
-    rows += [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
-    parts = [
-        _KEY,
-        format_columns(legend, left=(0, 1, 2, 4)),
-        format_columns(rows),
-        "".join(f"{sentence}\n" for sentence in _conclusions(sensitivity)),
+    rows = [[claim, *_row(sensitivity, claim)] for claim in _claims(sensitivity)]
+    heads = ("", "parameter", "value", "seen by", "best by")
+    blocks: list[Block] = [
+        Text(_KEY),
+        plain_table("", heads, legend, words=(0, 1, 2, 4)),
+        plain_table("", ["claim", *numbers], rows),
+        Text("\n".join(_conclusions(sensitivity))),
     ]
-    return "\n".join(parts)
+    table = Table(_NUMBERS, lambda: list(_numbers(sensitivity)))
+    return Answer("Sensitivity", "", blocks, table=table)
 
 
-def format_sensitivity_csv(sensitivity: Sensitivity) -> str:
-    """Write every number on a line of its own, with its standard error over the seeds."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["claim", "run", "parameter", "machines", "elasticity", "error", "seen"])
+_NUMBERS = tuple(
+    Column(name, CELL, itemgetter(place))
+    for place, name in enumerate(
+        ("claim", "run", "parameter", "machines", "elasticity", "error", "seen")
+    )
+)
+
+
+def _numbers(sensitivity: Sensitivity) -> Iterator[tuple[str | int, ...]]:
     visible = sensitivity.visible
     for row, reading in enumerate(sensitivity.readings):
         for column, parameter in enumerate(sensitivity.parameters):
             elasticity = float(sensitivity.elasticity[row, column])
-            if math.isnan(elasticity):
-                continue
-            error = float(sensitivity.error[row, column])
-            machines = " ".join(parameter.machines)
-            numbers = [f"{elasticity:.4f}", f"{error:.4f}", int(visible[row, column])]
-            writer.writerow([reading.claim, reading.run, parameter.path, machines, *numbers])
-    return text.getvalue()
+            if not math.isnan(elasticity):
+                error = float(sensitivity.error[row, column])
+                of = (reading.claim, reading.run, parameter.path, " ".join(parameter.machines))
+                yield *of, f"{elasticity:.4f}", f"{error:.4f}", int(visible[row, column])
 
 
 def _claims(sensitivity: Sensitivity) -> list[str]:
