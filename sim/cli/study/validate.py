@@ -125,12 +125,12 @@ def validate(
         progress.say("simulated for figures")
         _draw(report, figures, fast=fast, full=full)
         curves = [] if html is None else figure_blocks(report, fast=fast)
-    answer = report_answer(report, everything=everything, figures=curves)
-    if html is not None:
-        write_page(answer, html, "--html")
     if as_score:
         _print_score(report, against, earlier, as_json=as_json, everything=everything)
     else:
+        answer = report_answer(report, everything=everything, figures=curves)
+        if html is not None:
+            write_page(answer, html, "--html")
         _print(answer, as_json=as_json)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
