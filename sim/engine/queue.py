@@ -23,6 +23,12 @@ TURN = np.dtype(  # something that one row, or so many, have at a time, and thos
     [("taken", "i4"), ("waiting", QUEUE)], align=True
 )
 
+EMPTY = (-1, -1)
+"""A queue in which nobody waits."""
+
+UNTAKEN = (0, EMPTY)
+"""A turn that nobody has, nor waits for."""
+
 
 def clear_all(queues: Table) -> None:
     """Empty the queues of a column of a table."""

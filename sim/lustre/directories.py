@@ -20,11 +20,12 @@ from xc40io.engine.component import Component, Demands
 from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from xc40io.engine.pool import Pool, make_pool, take
 from xc40io.engine.queue import TURN, clear, take_turn
+from xc40io.engine.record import Column
 from xc40io.engine.types import Table, make_table
 from xc40io.lustre.handles import Handles, knows_name
-from xc40io.plane.files import Files
+from xc40io.plane.files import FILE, Files
 from xc40io.plane.operations import Op
-from xc40io.plane.programs import Programs, pass_on
+from xc40io.plane.programs import PROGRAM, Programs, pass_on
 from xc40io.plane.site import Site
 
 _OPEN, _STAT = int(Op.OPEN), int(Op.STAT)
@@ -34,6 +35,17 @@ DIRECTORY = np.dtype([("mutex", TURN)], align=True)  # a directory on one client
 
 OWN = -1
 """The directory of a file that no other has: nobody waits for its mutex."""
+
+FILE.add(
+    __name__,
+    Column("shared_directory", "i4"),  # its directory is also that of others' files
+    Column("directory", "i4"),  # its number; below 0: no other file is there
+)
+
+PROGRAM.add(
+    __name__,
+    Column("directory", "i4"),  # 1 + the row of the one whose mutex it has, or waits for; 0: none
+)
 
 
 class Directories(Component):

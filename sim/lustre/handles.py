@@ -33,8 +33,9 @@ from xc40io.engine.component import Component, Demands
 from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from xc40io.engine.pool import Pool, make_pool, take
 from xc40io.engine.queue import LINK, QUEUE, append, clear_all, unlink
+from xc40io.engine.record import Column
 from xc40io.engine.types import Table, make_table
-from xc40io.plane.files import Files
+from xc40io.plane.files import FILE, Files
 from xc40io.plane.programs import Programs
 from xc40io.plane.site import Site
 
@@ -57,6 +58,8 @@ CLIENT = np.dtype(  # a client node at one MDT
     ],
     align=True,
 )
+
+FILE.add(__name__, Column("unlinks", "i4"))  # how often its name has been removed
 
 
 class Handles(Component):

@@ -28,6 +28,13 @@ from xc40io.engine.queue import pass_turn, take_one_of, take_turn
 from xc40io.lustre.mds import Mds, mdc_of
 from xc40io.lustre.precreation import take_object
 from xc40io.lustre.requests import LAYOUT_READ, LAYOUT_WRITE, add_request, new_request
+from xc40io.lustre.states import (
+    LAYOUT_CHANGED,
+    LAYOUT_FETCHED,
+    LAYOUT_IDLE,
+    LAYOUT_SLOT,
+    LAYOUT_TURN,
+)
 from xc40io.node.nodes import handle_callback
 from xc40io.node.page_cache import grant_layout
 from xc40io.plane.causes import Cause
@@ -43,13 +50,6 @@ _CALLBACK = int(Cause.CALLBACK)
 _INTENTS, _FETCHES = int(Stat.LAYOUT_INTENTS), int(Stat.LAYOUT_FETCHES)
 _CANCELS = int(Stat.LAYOUT_CANCELS)
 _READS, _CHANGES = int(Op.STAT), int(Op.TRUNCATE)  # what such requests are like for the MDS
-
-# States of a program that needs the layout, beyond those of its operation.
-LAYOUT_TURN = 20  # has its turn to set the layout: does, or asks for the lock, or waits for calls
-LAYOUT_SLOT = 21  # has a place among the RPCs that modify: asks for objects
-LAYOUT_FETCHED = 22  # the node has the lock: as LAYOUT_TURN
-LAYOUT_IDLE = 23  # the calls under way have ended: as LAYOUT_TURN
-LAYOUT_CHANGED = 24  # there are objects for all that it writes: tries again
 
 # Stages of a request about a layout, in its column ``node``.
 _ARRIVED, _SERVED, _HAS_LOCK, _ALL_FREED, _DONE = 0, 1, 2, 3, 4
@@ -106,7 +106,7 @@ def _sets_layout(mds: Mds, program_id: int, now: float) -> bool:
 
 @outlined
 def go_on_with_layout(mds: Mds, program_id: int, now: float) -> bool:
-    """Take a program in one of the states above on; True if it is to try again."""
+    """Take a program in a state of its layout on; True if it is to try again."""
     program = mds.programs.rows[program_id]
     file_id = mds.programs.operations[program.op].file
     phase = program.phase

@@ -52,7 +52,10 @@ from xc40io.engine.ordered import (
 from xc40io.engine.page import PAGE
 from xc40io.engine.pool import Pool, make_pool
 from xc40io.engine.queue import LINK
+from xc40io.engine.record import Column
 from xc40io.engine.types import Indices, Integers, Table, enlarge_table, make_table
+from xc40io.plane.files import FILE
+from xc40io.plane.programs import PROGRAM
 from xc40io.plane.site import Site
 
 MODE_PR = 0
@@ -139,6 +142,14 @@ LOCK_MARKS = np.dtype(  # what the recorder is to know of a lock: when it has ..
         ("returned", "f8"),  # been cancelled by the client
     ],
     align=True,
+)
+
+FILE.add(__name__, Column("no_expand", "i4"))  # grant locks as asked for (LOCKNOEXPAND)
+
+PROGRAM.add(
+    __name__,
+    Column("lock", "i4", often=True),  # of the chunk that it moves
+    Column("group", "i4", often=True),  # the group whose locks it uses, or 0
 )
 
 

@@ -84,6 +84,17 @@ from xc40io.lustre.requests import (
 )
 from xc40io.lustre.server.journal import Journals, file_committed, is_committed, object_committed
 from xc40io.lustre.server.syncs import Syncs, pass_mutex, take_mutex
+from xc40io.lustre.states import (
+    ANSWERED,
+    ENTERED,
+    FOUND,
+    HAS_TURN,
+    LOOKS_UP,
+    OPENED,
+    REACHED,
+    SEEKS,
+    SIZED,
+)
 from xc40io.node.nodes import Nodes, handle_callback
 from xc40io.node.page_cache import PageCache, grant_layout, inode_of, osc_object_of
 from xc40io.plane.causes import Cause
@@ -425,20 +436,6 @@ def _with_objects(mds: Mds, request_id: int, done: float) -> float:
     return done
 
 
-# States of a program in an operation at the MDS.
-REACHED = 0  # takes the mutex of its directory, if it needs that -> _ENTERED; or is done
-_HAS_TURN = 1  # asks the MDS -> _ANSWERED
-_ANSWERED = 2  # passes the turn on: done -> REACHED; a stat asks every object -> SIZED
-SIZED = 3  # knows the size of every object: done -> REACHED
-_LOOKS_UP = 4  # has the turn to look up a name: asks -> _ANSWERED; a neighbour has: -> _OPENED
-_OPENED = 5  # has the file open with its neighbours: passes the turn on -> REACHED
-# 6 and 7 are states of a stat with statahead (``xc40io.lustre.statahead``).
-_ENTERED = 8  # takes its node's turn, if it needs one -> _HAS_TURN, or _LOOKS_UP, or _SEEKS; a stat
-# that finds the attributes known asks every object -> SIZED
-_SEEKS = 9  # has a place to ask for the name that it removes: asks -> _FOUND
-_FOUND = 10  # has found it: takes the turn -> _HAS_TURN
-
-
 @performs(
     Mds,
     *(Op.OPEN, Op.CREATE, Op.UNLINK, Op.MKDIR, Op.RENAME),
@@ -455,18 +452,18 @@ def metadata(mds: Mds, program_id: int, now: float) -> float:
             program.op += 1
             return GO_ON
         program.since = now
-        program.phase = _ENTERED
+        program.phase = ENTERED
         if not enter_directory(mds.directories, program_id):
             return GONE
-    if program.phase == _ENTERED and kind == _STAT and _knows_all(mds, program_id):
+    if program.phase == ENTERED and kind == _STAT and _knows_all(mds, program_id):
         return _learns_size(mds, program_id, now)
-    if program.phase in (_ENTERED, _SEEKS, _FOUND) and not _is_ready(mds, program_id, now):
+    if program.phase in (ENTERED, SEEKS, FOUND) and not _is_ready(mds, program_id, now):
         return GONE
-    if program.phase in (_HAS_TURN, _LOOKS_UP):
+    if program.phase in (HAS_TURN, LOOKS_UP):
         return _asks(mds, program_id, now)
-    if program.phase == _OPENED:
+    if program.phase == OPENED:
         return end_operation(mds, program_id, now)
-    if program.phase == _ANSWERED and kind == _STAT:
+    if program.phase == ANSWERED and kind == _STAT:
         return _learns_size(mds, program_id, now)
     charge_reply(mds.programs, program_id)
     _note_answer(mds, program_id, now)
@@ -481,17 +478,17 @@ def _is_ready(mds: Mds, program_id: int, now: float) -> bool:
     """
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
-    if program.phase == _ENTERED:
+    if program.phase == ENTERED:
         if operation.kind != _UNLINK or knows_name(mds.handles, program_id):
             return bool(_takes_its_turn(mds, program_id))
-        program.phase = _SEEKS
+        program.phase = SEEKS
         if not takes_place(mds, _mdc_id(mds, program_id), program_id):
             return False
-    if program.phase == _FOUND:
+    if program.phase == FOUND:
         pass_place(mds, _mdc_id(mds, program_id), now)
         charge_reply(mds.programs, program_id)
         return bool(_takes_its_turn(mds, program_id))
-    program.phase = _FOUND
+    program.phase = FOUND
     mds.programs.behind[program_id, _TURN] += now - program.since
     wait_for(mds.programs, program_id, 1, now)
     station, service = mds.station + mds.files.rows[operation.file].mdt, mds.seconds[_STAT]
@@ -505,11 +502,11 @@ def _asks(mds: Mds, program_id: int, now: float) -> float:
     program = mds.programs.rows[program_id]
     # An unlink that has asked for the name has waited since the reply to that.
     mds.programs.behind[program_id, _TURN] += now - max(program.since, program.ready)
-    if program.phase == _LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
+    if program.phase == LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
         mds.programs.behind[program_id, _TURN] += mds.nodes.open_work
-        program.phase = _OPENED
+        program.phase = OPENED
         return now + mds.nodes.open_work
-    program.phase = _ANSWERED
+    program.phase = ANSWERED
     ask_mds(mds, program_id, now)
     return GONE
 
@@ -534,7 +531,7 @@ def _learns_size(mds: Mds, program_id: int, now: float) -> float:
     objects = has_objects(mds.files, file_id)
     if objects and not may_send(mds.requests, object_count(mds.files, file_id)):
         return FULL
-    if program.phase == _ANSWERED:
+    if program.phase == ANSWERED:
         pass_place(mds, _mdc_id(mds, program_id), now)
         note_attributes(mds.handles, program_id, now)
         charge_reply(mds.programs, program_id)
@@ -558,7 +555,7 @@ def _takes_its_turn(mds: Mds, program_id: int) -> bool:
     # Who opens and has the mutex of the directory did not know the name before it waited for that.
     unknown = program.directory > 0 or not knows_name(mds.handles, program_id)
     looks_up = kind == _OPEN and unknown
-    program.phase = _LOOKS_UP if looks_up else _HAS_TURN
+    program.phase = LOOKS_UP if looks_up else HAS_TURN
     if kind == _STAT:
         return takes_place(mds, _mdc_id(mds, program_id), program_id)
     if not _takes_turns(kind):

@@ -37,8 +37,6 @@ from xc40io.engine.queue import QUEUE, clear, clear_all, join, leave
 from xc40io.engine.types import Table, make_table
 from xc40io.lustre.handles import begin_listing, end_listing, note_attributes
 from xc40io.lustre.mds import (
-    REACHED,
-    SIZED,
     Mds,
     end_operation,
     has_objects,
@@ -55,6 +53,7 @@ from xc40io.lustre.requests import (
     record_request,
     send_to_objects,
 )
+from xc40io.lustre.states import AWAITS, HAS_ATTRIBUTES, REACHED, SIZED
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Backend, object_count, object_of, ost_objects_of
@@ -94,10 +93,6 @@ _ANSWERED = 2  # the reply comes to the client: glimpses -> _GLIMPSED; or none -
 _GLIMPSED = 3  # glimpses come to the OSSs, object after object -> _SIZING
 _SIZING = 4  # their replies come to the client -> _KNOWN
 _KNOWN = 5  # all that was asked for is there: nothing more happens
-
-# States of a stat, besides those of ``xc40io.lustre.mds``.
-_AWAITS = 6  # waits for the attributes that its entry brings: they are there -> _HAS_ATTRIBUTES
-_HAS_ATTRIBUTES = 7  # asks for the size, or has it -> SIZED, REACHED; waits for the entry's glimpse
 
 LISTING = np.dtype(  # of a program: the directory that it lists (ll_statahead_info)
     [
@@ -206,13 +201,13 @@ def stat(ahead: Statahead, program_id: int, now: float) -> float:
         row = _look_up(ahead, program_id, now)
         if row >= 0:
             program.since = now
-            program.phase = _AWAITS
+            program.phase = AWAITS
             ahead.listings[program_id].awaited = row
             if ahead.entries[row].state <= _ANSWERED:
                 return GONE
-    if program.phase == _AWAITS:
-        program.phase = _HAS_ATTRIBUTES if _takes_entry(ahead, program_id, now) else REACHED
-    if program.phase == _HAS_ATTRIBUTES:
+    if program.phase == AWAITS:
+        program.phase = HAS_ATTRIBUTES if _takes_entry(ahead, program_id, now) else REACHED
+    if program.phase == HAS_ATTRIBUTES:
         return _learns_size(ahead, program_id, now)
     return metadata(ahead.mds, program_id, now)
 

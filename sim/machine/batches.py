@@ -19,6 +19,7 @@ from xc40io.plane.control import start_programs
 from xc40io.plane.library_calls import LIBRARY_CALL
 from xc40io.plane.operations import OPERATION, Op, Operations, keep_operations
 from xc40io.plane.pace import Pace
+from xc40io.plane.programs import PROGRAM
 
 _MANY_TRANSFERS = 1 << 18
 """Transfers below which those that have ended are left where they are."""
@@ -147,10 +148,12 @@ class Batches:
             refer_from(pool, first)
         batch = self._new_batch(len(programs))
         known.clock[0] = now
-        if not going_on and (pool.kind == _MEET).any():
-            # They come out of a barrier, which is a meeting too: what kept the last to come to
-            # the next one happened since.
-            known.met[programs] = known.waited(programs).causes
+        if not going_on:
+            PROGRAM.renew(known.rows, programs)
+            if (pool.kind == _MEET).any():
+                # They come out of a barrier, which is a meeting too: what kept the last to come to
+                # the next one happened since.
+                known.met[programs] = known.waited(programs).causes
         start_programs(known, programs, bounds + base, batch, going_on)
         return batch
 

@@ -193,7 +193,6 @@ class FileSystem:
             )
             made = FileSet(first, storage.width, storage.stripe_size, servers.astype(np.int64))
         if storage.of_one_node:
-            self.plane.tables.files.rows.node[first : first + len(made.osts)] = -1
             self._of_one_node.append((made, storage))
         return made
 

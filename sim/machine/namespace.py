@@ -8,16 +8,21 @@ import numpy as np
 
 from xc40io.engine.pool import Spans
 from xc40io.engine.queue import clear_all
+from xc40io.engine.record import Column
 from xc40io.engine.types import Indices, Integers, enlarge_table, make_table
 from xc40io.lustre.directories import OWN
-from xc40io.lustre.server.journal import NEVER
 from xc40io.machine.rows import Rows
 from xc40io.machine.tables import Tables
 from xc40io.network.peers import PeerRoutes
 from xc40io.node.byte_lists import NO_END
-from xc40io.plane.files import Backend, Shape, instantiate
+from xc40io.plane.files import FILE, OBJECT, Backend, Shape, instantiate
 from xc40io.storage.dvs.mounts import MOUNT
 from xc40io.storage.ssd.contents import demands_of_placing, place
+
+FILE.add(
+    __name__,
+    Column("node", "i4", idle=-1),  # of one that one node alone can reach: that, from its first use
+)
 
 
 class Namespace:
@@ -115,17 +120,8 @@ class Namespace:
         """Add files of one shape and their objects; return the number of the first."""
         files, count = self._tables.files, len(osts)
         first, first_object = self._file_rows(count), self._object_rows(osts.size)
-        added = files.rows[first : first + count]
         files.lay_out(first, first_object, stripe_size, osts)
-        added.end = size
-        added.changed = NEVER
-        added.flock_held = -1
-        clear_all(added.flock_waiting)
-        objects = files.objects[first_object : first_object + osts.size]
-        objects.written = NEVER
-        objects.writer = -1
-        clear_all(objects.syncing.waiting)
-        objects.osc_objects = -1
+        files.rows.end[first : first + count] = size
         return first
 
     def _compose(self, first: int, count: int, shapes: tuple[Shape, ...], size: int) -> None:
@@ -155,24 +151,22 @@ class Namespace:
             instantiate(table, int(files[index]), int(ends[index]))
 
     def _file_rows(self, count: int) -> int:
-        """Return the first of so many rows of files, zeroed: given back ones if there are any."""
+        """Return the first of so many unused rows of files: given back ones if there are any."""
         files, first = self._tables.files, self._spare_files.take(count)
         if first is None:
             first = len(files.rows)
             files.rows = enlarge_table(files.rows, first + count)
-        else:
-            files.rows[first : first + count] = np.zeros(count, files.rows.dtype)
+        FILE.clear(files.rows, slice(first, first + count))
         return first
 
     def _object_rows(self, count: int) -> int:
-        """Return the first of so many rows of objects, zeroed and without locks."""
+        """Return the first of so many unused rows of objects, without locks."""
         files, first = self._tables.files, self._spare_objects.take(count)
         if first is None:
             first = len(files.objects)
             files.objects = enlarge_table(files.objects, first + count)
             self._tables.locks.add_resources(len(files.objects))
-        else:
-            files.objects[first : first + count] = np.zeros(count, files.objects.dtype)
+        OBJECT.clear(files.objects, slice(first, first + count))
         return first
 
     def give_files(self, first: int, count: int) -> None:
@@ -199,7 +193,6 @@ class Namespace:
         added = self._tables.files.rows[first : first + count]
         added.backend = Backend.SSD
         added.direct = direct
-        added.node = -1
         return first
 
     def place_files(self, files: Integers, nodes: Integers) -> None:

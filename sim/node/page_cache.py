@@ -24,10 +24,11 @@ from xc40io.engine.ordered import Ordered, enlarge_ordered, make_ordered
 from xc40io.engine.page import PAGE
 from xc40io.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from xc40io.engine.queue import QUEUE, TURN, clear, join, leave
+from xc40io.engine.record import Column
 from xc40io.engine.types import Table, enlarge_table, make_table
 from xc40io.node.byte_lists import ByteLists, new_list
-from xc40io.plane.files import Files
-from xc40io.plane.programs import Programs
+from xc40io.plane.files import OBJECT, Files
+from xc40io.plane.programs import PROGRAM, Programs
 from xc40io.plane.site import Site
 
 # Records of whole lines of the processor's cache, 64 bytes each: an event waits for the memory once
@@ -121,6 +122,21 @@ CACHING_NODE = np.dtype(
         ("evict_tail", "i4"),
     ],
     align=True,
+)
+
+OBJECT.add(__name__, Column("osc_objects", "i4", idle=-1))  # the first of all nodes' osc_objects
+
+PROGRAM.add(
+    __name__,
+    # bytes asked for whose pages are not in the file's tree yet
+    Column("entering", "i8", passing=True, often=True),
+    # where a sequential reader would go on, in the file
+    Column("next_read", "i8", idle=-1, passing=True),
+    Column("ahead", "i8", passing=True),  # how far beyond a call it reads ahead, in bytes
+    Column("inode", "i4", often=True),
+    # of a rank: which of its threads waits at the inode's tree, or -1
+    Column("at_tree", "i4", idle=-1, passing=True, often=True),
+    Column("osc_object_id", "i4", often=True),
 )
 
 WRITE_TURNS = 4

@@ -10,12 +10,20 @@ from __future__ import annotations
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
 from xc40io.engine.prefetch import prefetch
+from xc40io.engine.record import Column
 from xc40io.node.byte_lists import NO_END, add_bytes, cut_bytes, hull_outside, next_run
 from xc40io.node.osc_extents import READING, first_extent
 from xc40io.node.page_cache import PageCache
 from xc40io.plane.counters import Stat
+from xc40io.plane.programs import PROGRAM
 
 _EVICTED = int(Stat.EVICTED_BYTES)
+
+PROGRAM.add(
+    __name__,
+    Column("lacks_start", "i8"),  # bytes of the object that a reader waits for
+    Column("lacks_stop", "i8"),
+)
 
 
 @outlined

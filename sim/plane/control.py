@@ -203,12 +203,8 @@ def start_programs(
     for i in range(len(started)):
         program = programs.rows[started[i]]
         program.op = program.loop = bounds[i]
-        if not going_on:
-            program.next_read = -1
-            program.ahead = program.ahead_done = 0
-            program.gap = program.striding = 0
-        program.leader = program.at_tree = -1
-        program.threads = program.entering = 0
+        program.leader = -1
+        program.threads = 0
         program.stop = bounds[i + 1]
         program.call = 0
         program.done = 0

@@ -22,7 +22,8 @@ import numpy as np
 
 from xc40io.engine.compiled import inlined, outlined
 from xc40io.engine.component import Component
-from xc40io.engine.queue import QUEUE, TURN, clear_all
+from xc40io.engine.queue import TURN, clear_all
+from xc40io.engine.record import Column, Record
 from xc40io.engine.types import Indices, Integers, Table, enlarge_table, make_table
 from xc40io.plane.site import Site
 
@@ -38,44 +39,19 @@ class Backend(IntEnum):
     DVS = 2  # service nodes: a burst buffer, or the home directories
 
 
-FILE = np.dtype(
-    [
-        ("first_object", "i8"),  # its objects stand one after the other
-        ("stripe_size", "i8"),  # bytes
-        ("end", "i8"),  # bytes up to the end of the last write so far
-        ("changed", "f8"),  # when its metadata last changed
-        ("stripe_count", "i4"),  # its objects
-        ("composite", "i4"),  # 1 + its row of ``composites``; 0: its layout is plain
-        ("mdt", "i4"),
-        ("on_mdt", "i4"),  # its first object is there (DoM)
-        ("direct", "i4"),  # opened with O_DIRECT
-        ("no_expand", "i4"),  # its locks are granted as asked for (LOCKNOEXPAND)
-        ("flock_held", "i4"),  # programs that hold ranges of its bytes
-        ("flock_waiting", QUEUE),  # and those that wait for one
-        ("shared_directory", "i4"),  # its directory is also that of others' files
-        ("directory", "i4"),  # its number; below 0: no other file is there
-        ("backend", "i4"),  # a Backend
-        ("node", "i4"),  # on a local SSD: the node whose it is, or -1 before its first use
-        ("room", "i4"),  # on a local SSD: the list of its bytes that take room there
-        ("unlinks", "i4"),  # how often its name has been removed
-        ("volume", "i4"),  # behind service nodes: which allocation it takes room of
-    ],
-    align=True,
+FILE = Record(
+    Column("first_object", "i8"),  # its objects stand one after the other
+    Column("stripe_size", "i8"),  # bytes
+    Column("end", "i8"),  # bytes up to the end of the last write so far
+    Column("stripe_count", "i4"),  # its objects
+    Column("composite", "i4"),  # 1 + its row of ``composites``; 0: its layout is plain
+    Column("mdt", "i4"),
+    Column("on_mdt", "i4"),  # its first object is there (DoM)
+    Column("direct", "i4"),  # opened with O_DIRECT
+    Column("backend", "i4"),  # a Backend
 )
 
-OBJECT = np.dtype(
-    [
-        ("written", "f8"),  # when its latest write was complete (s)
-        ("sought", "f8"),  # the write for whose commit its fsync waits: the latest as that began
-        ("ost", "i4"),
-        ("writer", "i4"),  # the obd whose write was complete last; -1: none yet
-        ("shared", "i4"),  # another one's came since the latest commit that was asked for began
-        ("fresh", "i8"),  # bytes written since such a commit began that had new places
-        ("osc_objects", "i4"),  # the first of all nodes' osc_objects
-        ("syncing", TURN),  # who has its inode mutex on the OSS for an fsync, and who waits for it
-    ],
-    align=True,
-)
+OBJECT = Record(Column("ost", "i4"))
 
 COMPOSITE = np.dtype(  # a composite layout
     [
@@ -122,8 +98,8 @@ class Files(Component):
         """Return no files."""
         return site.make(
             cls,
-            rows=make_table(FILE, 0),
-            objects=make_table(OBJECT, 0),
+            rows=FILE.table(0),
+            objects=OBJECT.table(0),
             composites=make_table(COMPOSITE, 0),
             parts=make_table(PART, 0),
         )

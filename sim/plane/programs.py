@@ -19,6 +19,7 @@ from xc40io.engine.component import Component
 from xc40io.engine.network import Network
 from xc40io.engine.queue import pass_turn, pop
 from xc40io.engine.randomness import stream
+from xc40io.engine.record import Column, Record
 from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
 from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause, Waited, waited_of
 from xc40io.plane.counters import Stat
@@ -46,54 +47,31 @@ REFUSED, FAILED = 0, 1
 _JOURNAL, _OBJECTS = int(Cause.JOURNAL), int(Cause.OBJECTS)
 _CALLBACK = int(Cause.CALLBACK)
 
-PROGRAM = np.dtype(
-    [
-        ("op", "i8"),  # the operation it is at
-        ("timed", "i8"),  # the operation that it is being timed at
-        ("timed_since", "f8"),
-        ("loop", "i8"),  # the operation after its latest MARK
-        ("stop", "i8"),  # one past its last operation
-        ("call", "i8"),  # calls of that operation that are done
-        ("length", "i8"),  # bytes of the present call
-        ("done", "i8"),  # bytes of it that are done
-        ("offset", "i8"),  # where in the object it is
-        ("left", "i8"),  # bytes left of the stripe chunk
-        ("piece", "i8"),  # bytes of the chunk that are being copied into the page cache
-        ("later", "i8"),  # bytes of the chunk after the piece that is read
-        ("entering", "i8"),  # bytes asked for whose pages are not in the file's tree yet
-        ("pending", "i8"),  # bytes or replies that it waits for
-        ("lacks_start", "i8"),  # bytes of the object that a reader waits for
-        ("lacks_stop", "i8"),
-        ("ready", "f8"),  # when the latest of the replies arrives
-        ("since", "f8"),  # when the wait began
-        ("flock_start", "i8"),  # the range of bytes of a file that it holds
-        ("flock_end", "i8"),
-        ("limit", "f8"),  # start no read or write after this time
-        ("calls", "i8"),  # reads and writes done since the batch began
-        ("next_read", "i8"),  # where a sequential reader would go on, in the file
-        ("ahead", "i8"),  # how far beyond a call it reads ahead, in bytes
-        ("ahead_done", "i8"),  # up to where it has read ahead, in the file
-        ("gap", "i8"),  # bytes from the end of a read to the start of the next one
-        ("striding", "i4"),  # reads that followed each other with this gap; 0: not in strides
-        ("node", "i4"),
-        ("core", "i4"),  # station
-        ("batch", "i4"),
-        ("phase", "i4"),  # the state that it is in within an operation that waits
-        ("active", "i4"),
-        ("inode", "i4"),
-        ("directory", "i4"),  # 1 + the row of the one whose mutex it has, or waits for; 0: none
-        ("at_tree", "i4"),  # of a rank: which of its threads waits at the inode's tree, or -1
-        ("osc_object_id", "i4"),
-        ("lock", "i4"),
-        ("group", "i4"),  # the group whose locks it uses, or 0
-        ("leader", "i4"),  # the program that it is a thread of, or -1
-        ("threads", "i4"),  # its threads that have not ended
-        ("next", "i4"),  # the next in whichever queue it waits
-        ("writer_next", "i4"),  # the next of the inode's writers
-        ("flock_next", "i4"),  # the next that holds a range of the file
-        ("barriers", "i4"),  # that it has come out of
-    ],
-    align=True,
+PROGRAM = Record(
+    Column("op", "i8", often=True),  # the operation it is at
+    Column("timed", "i8", often=True),  # the operation that it is being timed at
+    Column("timed_since", "f8", often=True),
+    Column("loop", "i8"),  # the operation after its latest MARK
+    Column("stop", "i8", often=True),  # one past its last operation
+    Column("call", "i8", often=True),  # calls of that operation that are done
+    Column("length", "i8", often=True),  # bytes of the present call
+    Column("done", "i8", often=True),  # bytes of it that are done
+    Column("offset", "i8", often=True),  # where in the object it is
+    Column("left", "i8", often=True),  # bytes left of the stripe chunk
+    Column("pending", "i8", often=True),  # bytes or replies that it waits for
+    Column("ready", "f8"),  # when the latest of the replies arrives
+    Column("since", "f8", often=True),  # when the wait began
+    Column("limit", "f8", often=True),  # start no read or write after this time
+    Column("calls", "i8", often=True),  # reads and writes done since the batch began
+    Column("node", "i4", often=True),
+    Column("core", "i4", often=True),  # station
+    Column("batch", "i4"),
+    Column("phase", "i4", often=True),  # the state that it is in within an operation that waits
+    Column("active", "i4"),
+    Column("leader", "i4", often=True),  # the program that it is a thread of, or -1
+    Column("threads", "i4"),  # its threads that have not ended
+    Column("next", "i4", often=True),  # the next in whichever queue it waits
+    Column("barriers", "i4"),  # that it has come out of
 )
 
 
@@ -138,7 +116,7 @@ class Programs(Component):
     def build(cls, site: Site) -> Programs:
         """Return the programs of all jobs, idle."""
         occupants = site.occupants
-        rows = make_table(PROGRAM, len(occupants.program_node))
+        rows = PROGRAM.table(len(occupants.program_node))
         rows.node = occupants.program_node
         return site.make(
             cls,
@@ -166,7 +144,7 @@ class Programs(Component):
 
     def begin_anew(self, programs: Integers, nodes: Indices, cores: Indices) -> None:
         """Let programs, int64 (n,), forget whose they were; put them on nodes and core stations."""
-        self.rows[programs] = np.zeros(len(programs), self.rows.dtype)
+        PROGRAM.clear(self.rows, programs)
         self.rows.node[programs] = nodes
         self.rows.core[programs] = cores
         counted = (self.waits, self.behind, self.met, self.replies, self.marks)

@@ -12,14 +12,15 @@ from __future__ import annotations
 from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network
-from xc40io.engine.queue import join, leave
+from xc40io.engine.queue import EMPTY, QUEUE, join, leave
+from xc40io.engine.record import Column
 from xc40io.lustre.mds import Mds
 from xc40io.lustre.net.lnet import Lnet
 from xc40io.lustre.requests import MDS_OPERATION, SERVER_REQUEST, Requests, send
 from xc40io.plane.causes import Cause
-from xc40io.plane.files import Backend, Files, object_of
+from xc40io.plane.files import FILE, Backend, Files, object_of
 from xc40io.plane.operations import Op
-from xc40io.plane.programs import Programs, charge, wait_for, wake
+from xc40io.plane.programs import PROGRAM, Programs, charge, wait_for, wake
 from xc40io.plane.registry import GO_ON, GONE, performs
 from xc40io.plane.site import Site
 from xc40io.storage.dvs.mounts import Dvs
@@ -31,6 +32,19 @@ _FLOCK, _RANGE = int(Op.FLOCK), int(Cause.RANGE)
 _CALLED = 0  # nothing yet: asks whoever keeps the ranges of the file -> _ASKED
 _ASKED = 1  # the request is there: takes its range, or waits -> _GRANTED; gives it back -> _CALLED
 _GRANTED = 2  # whoever was in the way is gone, the range is its own: goes on -> _CALLED
+
+FILE.add(
+    __name__,
+    Column("flock_held", "i4", idle=-1),  # programs that hold ranges of its bytes
+    Column("flock_waiting", QUEUE, idle=EMPTY),  # and those that wait for one
+)
+
+PROGRAM.add(
+    __name__,
+    Column("flock_start", "i8"),  # the range of bytes of a file that it holds
+    Column("flock_end", "i8"),
+    Column("flock_next", "i4"),  # the next that holds a range of the file
+)
 
 
 class Flock(Component):

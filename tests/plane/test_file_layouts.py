@@ -35,8 +35,8 @@ def files_of(stripe_size: int, *osts: tuple[int, ...]) -> Files:
     """Return files without others."""
     dealt = np.array(osts, np.int32)
     files = Files(
-        rows=make_table(FILE, len(osts)),
-        objects=make_table(OBJECT, dealt.size),
+        rows=FILE.table(len(osts)),
+        objects=OBJECT.table(dealt.size),
         composites=make_table(COMPOSITE, 0),
         parts=make_table(PART, 0),
     )

@@ -33,7 +33,7 @@ def progresses(draw: st.DrawFn) -> Progress:
 
 def tables_of(programs: list[Progress], *, repeats: bool) -> tuple[Table, Table]:
     """Return the programs, and their operations one behind the other: each has its own timer."""
-    rows = make_table(PROGRAM, len(programs))
+    rows = PROGRAM.table(len(programs))
     total = sum(program.count for program in programs)
     operations = make_table(OPERATION, total)
     operations.kind = Op.THINK

@@ -11,7 +11,7 @@ themselves.
 
 A buffered write goes through the page cache (``writes``), and so does a buffered read (``reads``).
 *Direct* I/O (O_DIRECT) hands the whole chunk to the OSC and waits for it: synchronous, chunk by
-chunk (Lustre 2.7 rw26.c, ll_direct_IO_26). The states of a call are in ``states``.
+chunk (Lustre 2.7 rw26.c, ll_direct_IO_26).
 """
 
 from __future__ import annotations
@@ -21,20 +21,11 @@ from xc40io.engine.component import Component
 from xc40io.engine.page import PAGE
 from xc40io.engine.prefetch import prefetch
 from xc40io.engine.queue import clear, join
+from xc40io.engine.record import Column
 from xc40io.lustre.client.readahead import Readahead, note_order
 from xc40io.lustre.client.reads import read_chunk
-from xc40io.lustre.client.states import (
-    BETWEEN_CALLS,
-    CALLED,
-    LOCKED,
-    MOVED,
-    RANGE_FREED,
-    ROOM_FREED,
-    SIZED,
-)
 from xc40io.lustre.client.writes import expect_piece, write_chunk
 from xc40io.lustre.layout_lock import (
-    LAYOUT_TURN,
     enter_layout,
     go_on_with_layout,
     leave_layout,
@@ -45,6 +36,16 @@ from xc40io.lustre.mds import Mds
 from xc40io.lustre.osc.obds import Osc
 from xc40io.lustre.osc.rpcs import submit
 from xc40io.lustre.requests import GLIMPSE, Requests, may_send, send_to_objects
+from xc40io.lustre.states import (
+    BETWEEN_CALLS,
+    CALLED,
+    LOCKED,
+    MOVED,
+    RANGE_FREED,
+    ROOM_FREED,
+    SIZED,
+    needs_layout,
+)
 from xc40io.node.nodes import enter_call
 from xc40io.node.page_cache import PageCache, go_to_inode, go_to_osc_object
 from xc40io.node.pages import expect_cached
@@ -59,6 +60,7 @@ from xc40io.plane.files import (
 )
 from xc40io.plane.operations import Op
 from xc40io.plane.programs import (
+    PROGRAM,
     Programs,
     begin_call,
     call_is_due,
@@ -75,6 +77,8 @@ from xc40io.plane.site import Site
 _WRITE = int(Op.WRITE)
 _COPY, _MEMORY = int(Cause.COPY), int(Cause.MEMORY)
 _LOCK, _RANGE, _METADATA = int(Cause.LOCK), int(Cause.RANGE), int(Cause.METADATA)
+
+PROGRAM.add(__name__, Column("writer_next", "i4", often=True))  # the next of the inode's writers
 
 
 class Client(Component):
@@ -100,7 +104,7 @@ class Client(Component):
 def transfer(client: Client, program_id: int, now: float) -> float:
     """Take a run of reads or writes on to its next state."""
     phase = client.programs.rows[program_id].phase
-    if phase >= LAYOUT_TURN:
+    if needs_layout(phase):
         knows = go_on_with_layout(client.mds, program_id, now)
         return _begin_call(client, program_id, now) if knows else GONE
     if phase == BETWEEN_CALLS:

@@ -14,21 +14,31 @@ from __future__ import annotations
 from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.page import PAGE
+from xc40io.engine.record import Column
 from xc40io.lustre.client.page_requests import ask_for_pages
-from xc40io.lustre.client.states import PIECE_WANTED
 from xc40io.lustre.ldlm import covering
 from xc40io.lustre.locks import MODE_PR
 from xc40io.lustre.osc.obds import Osc
+from xc40io.lustre.states import PIECE_WANTED
 from xc40io.node.osc_extents import piece_of
 from xc40io.node.page_cache import PageCache, find_osc_object
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Files, chunk_of_call
-from xc40io.plane.programs import Programs, start_of_call
+from xc40io.plane.programs import PROGRAM, Programs, start_of_call
 from xc40io.plane.site import Site
 
 _AHEAD = int(Stat.AHEAD_BYTES)
 
 _SEEK = 8 * PAGE  # who jumps further does not read in order (ras_update, Lustre 2.7 llite/rw.c)
+
+PROGRAM.add(
+    __name__,
+    Column("ahead_done", "i8", passing=True),  # up to where it has read ahead, in the file
+    # bytes from the end of a read to the start of the next one
+    Column("gap", "i8", passing=True),
+    # reads that followed each other with this gap; 0: not in strides
+    Column("striding", "i4", passing=True),
+)
 
 
 class Readahead(Component):

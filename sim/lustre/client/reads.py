@@ -8,26 +8,33 @@ from __future__ import annotations
 
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
+from xc40io.engine.record import Column
 from xc40io.lustre.client.page_requests import are_gone, ask_for_pages
 from xc40io.lustre.client.readahead import Readahead, asked_at_once, begin_anew, read_ahead
-from xc40io.lustre.client.states import (
+from xc40io.lustre.osc.obds import Osc, may_read
+from xc40io.lustre.states import (
     CHUNK_WANTED,
     COPIED_OUT,
     FILLED,
     MOVED,
     PIECE_WANTED,
 )
-from xc40io.lustre.osc.obds import Osc, may_read
 from xc40io.node.nodes import copy_pages
 from xc40io.node.osc_extents import extent_end, piece_of
 from xc40io.node.page_cache import READ_TURNS, enter_tree, leave_tree
 from xc40io.node.pages import wait_for_pages
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import object_count
-from xc40io.plane.programs import start_of_call
+from xc40io.plane.programs import PROGRAM, start_of_call
 from xc40io.plane.registry import FULL, GO_ON, GONE
 
 _HITS, _MISSES = int(Stat.HIT_BYTES), int(Stat.MISS_BYTES)
+
+PROGRAM.add(
+    __name__,
+    # bytes of the chunk after the piece that is read
+    Column("later", "i8", often=True),
+)
 
 
 @outlined

@@ -10,7 +10,6 @@ from __future__ import annotations
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
 from xc40io.lustre.layout_lock import (
-    LAYOUT_TURN,
     enter_layout,
     go_on_with_layout,
     leave_layout,
@@ -19,6 +18,7 @@ from xc40io.lustre.ldlm import Ldlm, ask_to_drive_away, covering, may_ask
 from xc40io.lustre.locks import EOF, MODE_PW
 from xc40io.lustre.mds import Mds, ask_mds
 from xc40io.lustre.requests import PUNCH, may_send, send_to_objects
+from xc40io.lustre.states import DRIVEN_AWAY, HAS_LAYOUT, PUNCHED, REACHED, TOLD, needs_layout
 from xc40io.node.page_cache import inode_of, osc_object_of
 from xc40io.plane.causes import Cause
 from xc40io.plane.files import (
@@ -35,13 +35,6 @@ from xc40io.plane.registry import FULL, GO_ON, GONE, performs
 
 _METADATA = int(Cause.METADATA)
 
-# States of a program in a truncate.
-_REACHED = 0  # asks for locks that drive all others away -> _DRIVEN_AWAY
-_DRIVEN_AWAY = 1  # has all beyond the new end for itself: cuts the objects -> _PUNCHED
-_PUNCHED = 2  # tells the MDS -> _TOLD
-_TOLD = 3  # done -> _REACHED
-_HAS_LAYOUT = 4  # of a composite layout, with objects up to the new end: as _REACHED
-
 
 @performs(Mds, Op.TRUNCATE, on=Backend.LUSTRE)
 @outlined
@@ -52,34 +45,34 @@ def truncate(mds: Mds, program_id: int, now: float) -> float:
     composite = mds.files.rows[operation.file].composite > 0
     if composite and not _has_layout(mds, program_id, now):
         return GONE
-    if program.phase in (_REACHED, _HAS_LAYOUT):
+    if program.phase in (REACHED, HAS_LAYOUT):
         if not may_ask(mds.ldlm, object_count(mds.files, operation.file)):
             return FULL
         program.since = now
-        program.phase = _DRIVEN_AWAY
+        program.phase = DRIVEN_AWAY
         _drive_away(mds.ldlm, program_id, now)
         if program.pending > 0:
             return GONE
-    if program.phase == _DRIVEN_AWAY:
+    if program.phase == DRIVEN_AWAY:
         if not may_send(mds.requests, object_count(mds.files, operation.file)):
             return FULL
         file = mds.files.rows[operation.file]
         file.end = operation.offset
         file.changed = now
-        program.phase = _PUNCHED
+        program.phase = PUNCHED
         if ost_object_count(mds.files, operation.file) > 0:
             send_to_objects(mds.requests, program_id, PUNCH, operation.file, now)
             return GONE
     else:
         charge_reply(mds.programs, program_id)
-    if program.phase == _PUNCHED:
+    if program.phase == PUNCHED:
         ask_mds(mds, program_id, now)
-        program.phase = _TOLD
+        program.phase = TOLD
         return GONE
     charge(mds.programs, program_id, _METADATA, now)
     if composite:
         leave_layout(mds, program.inode, now)
-    program.phase = _REACHED
+    program.phase = REACHED
     program.op += 1
     return GO_ON
 
@@ -89,17 +82,17 @@ def _has_layout(mds: Mds, program_id: int, now: float) -> bool:
     """Have a program know a composite layout, with objects up to the new end; False if it waits."""
     program = mds.programs.rows[program_id]
     operation = mds.programs.operations[program.op]
-    if program.phase >= LAYOUT_TURN:
+    if needs_layout(program.phase):
         if not go_on_with_layout(mds, program_id, now):
             return False
-        program.phase = _REACHED
-    if program.phase == _REACHED:
+        program.phase = REACHED
+    if program.phase == REACHED:
         program.inode = inode_of(mds.cache, operation.file, program.node)
         # The byte at the new end counts as touched, unless the file is emptied.
         end = operation.offset + 1 if operation.offset > 0 else 0
         if not enter_layout(mds, program_id, end, now):
             return False
-        program.phase = _HAS_LAYOUT
+        program.phase = HAS_LAYOUT
     return True
 
 

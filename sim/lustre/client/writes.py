@@ -14,10 +14,10 @@ from xc40io.engine.prefetch import prefetch
 from xc40io.engine.queue import join
 from xc40io.lustre.brw import charge_queue
 from xc40io.lustre.client.page_requests import ask_for_partial_page
-from xc40io.lustre.client.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
 from xc40io.lustre.osc.dirty import dirty_pages, release_room, reserve_room
 from xc40io.lustre.osc.obds import Osc, may_read, obd_of
 from xc40io.lustre.osc.rpcs import pump
+from xc40io.lustre.states import COPIED_IN, MOVED, PAGE_WANTED, ROOM_FREED
 from xc40io.node.nodes import copy_pages
 from xc40io.node.osc_extents import piece_of
 from xc40io.node.page_cache import WRITE_TURNS, enter_tree, leave_tree

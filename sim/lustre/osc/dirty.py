@@ -9,6 +9,7 @@ from __future__ import annotations
 from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
 from xc40io.engine.queue import length, pop
+from xc40io.engine.record import Column
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import lower_urgency, raise_urgency
 from xc40io.node.osc_extents import (
@@ -23,7 +24,13 @@ from xc40io.node.osc_extents import (
 )
 from xc40io.node.page_cache import list_osc_object, unlist_osc_object
 from xc40io.node.pages import add_cached
-from xc40io.plane.programs import wake
+from xc40io.plane.programs import PROGRAM, wake
+
+PROGRAM.add(
+    __name__,
+    # bytes of the chunk that are being copied into the page cache
+    Column("piece", "i8", often=True),
+)
 
 
 @outlined

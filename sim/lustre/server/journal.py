@@ -33,9 +33,10 @@ import numpy as np
 from xc40io.config.parts.lustre import Lustre
 from xc40io.engine.compiled import inlined, njit, outlined
 from xc40io.engine.component import Component
+from xc40io.engine.record import Column
 from xc40io.engine.types import Floats, Table, make_table
 from xc40io.lustre.server.disks import Disks, backlog
-from xc40io.plane.files import Files
+from xc40io.plane.files import FILE, OBJECT, Files
 from xc40io.plane.site import Site
 
 JOURNAL = np.dtype(
@@ -52,6 +53,17 @@ JOURNAL = np.dtype(
 
 NEVER = -1.0
 """Time of the latest write of an object that was never written."""
+
+FILE.add(__name__, Column("changed", "f8", idle=NEVER))  # when its metadata last changed (s)
+
+OBJECT.add(
+    __name__,
+    Column("written", "f8", idle=NEVER),  # when its latest write was complete (s)
+    Column("sought", "f8"),  # the write for whose commit its fsync waits: the latest as that began
+    Column("writer", "i4", idle=-1),  # the obd whose write was complete last; -1: none yet
+    Column("shared", "i4"),  # another one's came since the latest commit that was asked for began
+    Column("fresh", "i8"),  # bytes written since such a commit began that had new places
+)
 
 
 class Journals(Component):

@@ -21,10 +21,11 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.network import Network
 from xc40io.engine.pool import Pool, give, make_pool, take
-from xc40io.engine.queue import pass_turn, take_turn
+from xc40io.engine.queue import TURN, UNTAKEN, pass_turn, take_turn
+from xc40io.engine.record import Column
 from xc40io.engine.types import Table, make_table
 from xc40io.lustre.server.journal import Journals
-from xc40io.plane.files import Files
+from xc40io.plane.files import OBJECT, Files
 from xc40io.plane.site import Site
 
 SYNC = np.dtype(
@@ -34,6 +35,12 @@ SYNC = np.dtype(
         ("entity", "i4"),
     ],
     align=True,
+)
+
+OBJECT.add(
+    __name__,
+    # who has its inode mutex on the OSS for an fsync, and who waits for it
+    Column("syncing", TURN, idle=UNTAKEN),
 )
 
 

@@ -8,11 +8,12 @@ from xc40io.engine.component import Component, Demands
 from xc40io.engine.network import Network
 from xc40io.engine.pool import Pool, make_pool
 from xc40io.engine.queue import QUEUE
+from xc40io.engine.record import Column
 from xc40io.engine.types import Indices, Table, make_table
 from xc40io.lustre.requests import Requests
 from xc40io.network.aries import Aries
 from xc40io.node.nodes import Nodes
-from xc40io.plane.files import Files
+from xc40io.plane.files import FILE, Files
 from xc40io.plane.programs import Programs
 from xc40io.plane.site import Site
 from xc40io.plane.stations import StationKind
@@ -53,6 +54,8 @@ BLOCK = np.dtype(
     ],
     align=True,
 )
+
+FILE.add(__name__, Column("volume", "i4"))  # which allocation it takes room of
 
 
 class Dvs(Component):

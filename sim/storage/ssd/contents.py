@@ -16,17 +16,20 @@ from xc40io.engine.compiled import entry, outlined
 from xc40io.engine.component import Demands
 from xc40io.engine.pool import NoRowLeftError
 from xc40io.engine.queue import clear
+from xc40io.engine.record import Column
 from xc40io.engine.types import Indices, Integers
 from xc40io.node.byte_lists import NO_END, add_bytes, bytes_outside, cut_bytes, new_list
 from xc40io.node.page_cache import find_osc_object, inode_of, osc_object_of
 from xc40io.node.pages import drop_cached
 from xc40io.plane.fault_course import Course, Process, fault
-from xc40io.plane.files import object_of
+from xc40io.plane.files import FILE, object_of
 from xc40io.plane.programs import wake_all
 from xc40io.storage.ssd.device import Ssds
 
 PIECE = 1 << 20
 """Bytes that a writer copies between two looks at the dirty limit."""
+
+FILE.add(__name__, Column("room", "i4"))  # the list of its bytes that take room on an SSD
 
 
 @outlined
