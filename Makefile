@@ -13,7 +13,7 @@ PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
-        counts house soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
+        counts soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
 # Installs what a run needs, and the compiler of its core: some 400 MB.
 run: $(RUNS)
@@ -36,19 +36,12 @@ test: $(READY)
 slow: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
 
-# The package with all folders where an installed one has them: what only looks at files needs it.
-HOUSE := build/house/xc40io
-
-house:
-	rm -rf build/house && mkdir -p $(HOUSE)
-	ln -s $(addprefix ../../../,$(wildcard sim/*) topology configs validation) $(HOUSE)
-
-lint: $(READY) house
+lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy tools
-	PYTHONPATH=build/house $(BIN)/lint-imports --no-cache --no-logo
+	PYTHONPATH=.house $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python tools/check_imports.py
 
 # The documents as a site, build/site/index.html: without a network, and a warning is an error.

@@ -1,0 +1,1 @@
+../../sim/jupyter.py
