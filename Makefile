@@ -1,4 +1,4 @@
-# make run | validate | score-quick | test | slow | lint | site | coverage | bench | counts | soak | fuzz | mutations |
+# make run | validate | score-quick | test | check | slow | lint | site | coverage | bench | counts | soak | fuzz | mutations |
 # truth | docs-outputs | docs-slow | licences | package | notebooks: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
@@ -12,7 +12,7 @@ PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 # start, and the workers, would parse everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: ready run validate score-quick test slow lint site coverage format bench bench-details bench-quick \
+.PHONY: ready run validate score-quick test check slow lint site coverage format bench bench-details bench-quick \
         counts soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
 
 # Installs what a run needs, and the compiler of its core: some 400 MB.
@@ -35,6 +35,17 @@ test: $(READY)
 # What takes long, once more in full: all shipped scenarios explained, Theta's curves drawn. Minutes.
 slow: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadfile -m slow
+
+# What one wants to know before a commit, in a minute or two: style, types, and the tests of what has changed
+# since SINCE.
+SINCE ?= HEAD
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	tests="$$($(BIN)/python tools/changed_tests.py $(SINCE))"; test -z "$$tests" || \
+	    $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not benchmark and not slow" $$tests
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

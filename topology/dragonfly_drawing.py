@@ -104,7 +104,7 @@ def label_groups(axes: Axes, fabric: Fabric, places: Circle, enlarged: int) -> N
 def _draw_group(axes: Axes, fabric: Fabric) -> None:
     """One group enlarged: chassis are rows, slots are columns."""
     members = np.flatnonzero(fabric.router_group == ENLARGED)
-    place = np.stack([fabric.router_slot, 1.0 * fabric.router_chassis], axis=1)
+    place = np.stack([fabric.router_slot, fabric.router_chassis], axis=1).astype(np.float64)
     slots, chassis = (int(extent) + 1 for extent in place.max(axis=0))
     shown = slots // 3
     inside = (fabric.router_group[fabric.link_source] == ENLARGED) & (

@@ -146,7 +146,7 @@ def _draw_group(
 ) -> None:
     """One group enlarged: chassis are rows, slots are columns."""
     members = np.flatnonzero(fabric.router_group == group)
-    place = np.stack([fabric.router_slot, 1.0 * fabric.router_chassis], axis=1)
+    place = np.stack([fabric.router_slot, fabric.router_chassis], axis=1).astype(np.float64)
     slots, chassis = (int(extent) + 1 for extent in place.max(axis=0))
     ends = fabric.router_group[fabric.link_source], fabric.router_group[fabric.link_target]
     upward = fabric.link_source < fabric.link_target

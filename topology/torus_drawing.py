@@ -66,7 +66,7 @@ def _floor(fabric: Fabric) -> tuple[FloatArray, FloatArray]:
     high = int(fabric.router_slot.max()) + 1
     column = folded(x, int(extents[0]))
     row = folded(rows, int(extents[1]) // fabric.routers_per_blade)
-    corner = np.stack([(wide + 1.0) * column, -(high + AISLE) * row], axis=1)
+    corner = np.stack([(wide + 1.0) * column, -(high + AISLE) * row], axis=1, dtype=np.float64)
     within = np.stack(
         [
             fabric.router_chassis * fabric.routers_per_blade + place + 0.5,

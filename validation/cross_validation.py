@@ -122,7 +122,7 @@ class CrossValidation:
         self._results = results
         self._kept = kept
         self._seen = seen or {}
-        self.by = by
+        self.by: By = by
         self._fold = FOLDS[by]
         self._known = {
             (claim.id, name): self._elasticities(claim, parameter)

@@ -177,8 +177,8 @@ def _measured(claim: Claim) -> Iterator[Quantity]:
 
 def _machines(claim: Claim) -> set[str]:
     """Return the names of the machines that a claim is about, or the paths of their files."""
-    machines = {scenario.machine for scenario in claim.runs.values()}
-    machines |= {claim.machine} if claim.machine is not None else set()
+    machines = [scenario.machine for scenario in claim.runs.values()]
+    machines += [claim.machine] if claim.machine is not None else []
     return {machine if isinstance(machine, str) else machine.name for machine in machines}
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import pyarrow as pa
-import pyarrow.parquet
+import pyarrow.parquet as pq
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import check_size
@@ -45,7 +45,7 @@ def bounded_batches(
 def schema_of(file: BinaryIO | pa.BufferReader, place: str) -> pa.Schema:
     """Return names and types of the columns of a Parquet file; ``place`` is for the messages."""
     with _refusing(place):
-        return pa.parquet.read_schema(file)
+        return pq.read_schema(file)
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def _refusing(place: str) -> Iterator[None]:
 def _batches(
     file: BinaryIO | pa.BufferReader, place: str, most_rows: int, most_bytes: int
 ) -> Iterator[pa.RecordBatch]:
-    with pa.parquet.ParquetFile(file) as parquet:
+    with pq.ParquetFile(file) as parquet:
         about = parquet.metadata
         if about.num_rows > most_rows:
             raise InputError(

@@ -219,8 +219,9 @@ def _kept_fields(kind: type) -> list[str]:
         return list(kind.model_fields)
     if is_dataclass(kind):
         return [field.name for field in fields(kind) if field.metadata.get("kept", True)]
-    if issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        return list(kind._fields)
+    names = getattr(kind, "_fields", None)
+    if issubclass(kind, tuple) and names is not None:
+        return list(names)
     raise TypeError(f"a {kind.__name__} is no record")
 
 

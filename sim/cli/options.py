@@ -45,8 +45,7 @@ class Whole(click.IntRange):
         ):
             right = f"right would be at most {self._most:,}"
             self.fail(f"{_shown(value)} is too large; {right}", param, ctx)
-        number: int = super().convert(value, param, ctx)
-        return number
+        return int(super().convert(value, param, ctx))
 
     def _limits(self) -> str:
         limits = self._describe_range()

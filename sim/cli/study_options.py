@@ -82,14 +82,17 @@ class Kept(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the user should know: a sentence each."""
+        ...
 
     @property
     def simulated(self) -> int:
         """How many runs were simulated."""
+        ...
 
     @property
     def recalled(self) -> int:
         """How many runs had been before."""
+        ...
 
 
 _Made = TypeVar("_Made")

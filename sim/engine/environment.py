@@ -21,6 +21,7 @@ class DataPlane(Protocol):
 
     def next_time(self) -> float:
         """Return the time of its next event in seconds; infinity when there is none."""
+        ...
 
     def advance(self, until: float) -> tuple[float, Iterable[int]]:
         """Work through events before ``until`` (s), up to the first that ends a batch.

@@ -140,6 +140,7 @@ class Method(Protocol):
 
     def begin(self) -> dict[str, FileSet]:
         """Make the files of a new output; return them by name."""
+        ...
 
     def helped(self) -> Integers | None:
         """Return the ranks that need a helper thread: int64; None if there are none."""
@@ -162,6 +163,7 @@ class Posix:
 
     def begin(self) -> dict[str, FileSet]:
         """Make the files of a new output; return them by name."""
+        ...
         filesystem, striping = self._writers.filesystem, self._writers.striping
         self._index = filesystem.allocate(1, striping)
         self._files = filesystem.allocate(self._writers.world.size, striping)

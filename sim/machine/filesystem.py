@@ -125,13 +125,13 @@ class FileSystem:
         if storage.kind != "lustre":
             return self._allocate_elsewhere(files, storage, size=size, direct=direct)
         components = self._allocator.resolve(request)
-        last = components[-1]
+        head, last = components[0], components[-1]
         osts = self._allocator.allocate(files, request)
         first = self.plane.namespace.add_files(
             last.stripe_size,
             osts.astype(np.int32),
             shapes=[Shape(*part[:3]) for part in components] if len(components) > 1 else (),
-            on_mdt=components[0].request.on_mdt,
+            on_mdt=head.request.on_mdt,
             size=size,
             mdts=self._deal(files, directories, shared=shared_directory),
             direct=direct,

@@ -64,8 +64,9 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(each) for each in value]
-    if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+    listed = getattr(value, "tolist", None)
+    if listed is not None:
+        return _plain(listed())
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

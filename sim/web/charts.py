@@ -1,5 +1,8 @@
 """The charts of the page: bandwidths, where the time went, how busy the OSTs were."""
 
+# Bokeh's types know neither all of its models nor what their properties take.
+# pyright: reportArgumentType=false, reportCallIssue=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -140,7 +140,7 @@ def settings_of(scenario: Scenario) -> Settings | None:
     if scenario.changes or scenario.target.kind == "home":
         return None
     tests = parse_arguments(scenario.workload.ior).tests
-    if len(tests) > 1 or not _near(tests[0]):
+    if len(tests) != 1 or not _near(tests[0]):
         return None
     test, striping = tests[0], scenario.striping
     strided = test.segments > 1

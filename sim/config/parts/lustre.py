@@ -338,9 +338,10 @@ class Lustre(Model):
         for component in striping.components:
             if component.pool:
                 self._check_pool(component)
-        on_mdt = striping.components[0].on_mdt
+        first, *others = striping.components
+        on_mdt = first.on_mdt
         needs = {
-            "composite_layouts": len(striping.components) > 1 and not self.composite_layouts,
+            "composite_layouts": bool(others) and not self.composite_layouts,
             "overstriping": any(one.overstriped for one in striping.components)
             and not self.overstriping,
             "dom_size": on_mdt and not self.dom_size,
@@ -352,7 +353,7 @@ class Lustre(Model):
                     f"setstripe {shown(striping.setstripe)} needs {what}, of Lustre {release}, and "
                     f"this is Lustre {self.version}; right would be --set lustre.release={release}"
                 )
-        if on_mdt and striping.components[0].end > (self.dom_size or 0):
+        if on_mdt and first.end > (self.dom_size or 0):
             raise InputError(
                 f"setstripe {shown(striping.setstripe)}: the component on the MDT is longer than "
                 f"lustre.dom_size, {format_bytes(self.dom_size or 0)} (lod.*.dom_stripesize); "

@@ -76,11 +76,12 @@ class LogFile:
         from darshan.backend import cffi_backend
         from darshan.discover_darshan import find_utils
 
-        self._backend = cffi_backend
-        self._structs = cffi_backend.ffi
-        self._ffi = cffi.FFI()
+        self._backend: Any = cffi_backend
+        # What a cdef makes, types do not know.
+        self._structs: Any = cffi_backend.ffi
+        self._ffi: Any = cffi.FFI()
         self._ffi.cdef(_WRITING)
-        self._library = find_utils(self._ffi, None)
+        self._library: Any = find_utils(self._ffi, None)
         flags = sum(1 << cffi_backend.mod_name_to_idx(module) for module in partial)
         path.touch()  # as anyone's files are made; the library's own only their owner can read
         self._log = self._library.darshan_log_create(str(path).encode(), _ZLIB, flags)

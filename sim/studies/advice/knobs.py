@@ -83,7 +83,7 @@ _FEW_OBJECTS = 8
 
 AGGREGATORS, LOCKS, BUFFERING = "aggregators", "lock-mode", "buffering"
 
-_GROUP = dict(hint.split("=") for hint in GROUP_LOCK)
+_GROUP = {name: value for name, _, value in (hint.partition("=") for hint in GROUP_LOCK)}
 _ROMIO_AHEAD = "romio_lustre_cb_lock_ahead_write"
 _ON, _OFF = "on", "off"
 _LOCK_WORDS = {"extent": "extent locks", "group": "one group lock", "ahead": "locks ahead"}

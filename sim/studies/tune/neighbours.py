@@ -128,7 +128,8 @@ class Neighbours:
         objective: Objective,
         simulations: Simulations,
     ) -> None:
-        self._usual, self._objective, self._simulations = usual, objective, simulations
+        self._usual, self._simulations = usual, simulations
+        self._objective: Objective = objective
         room = machine_of(scenario).nodes.count - scenario.nodes
         self.all = chosen_neighbours(mix, room)
         self.left_out = tuple(

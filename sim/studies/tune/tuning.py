@@ -279,7 +279,7 @@ class Tuner:
         self._beside = read_beside(beside, scenario)
         self._scenario = self._beside.loaded(scenario)
         self._asked = allow, over, at_most
-        self._objective = objective
+        self._objective: Objective = objective
         self._budget = budget
         self._seeds = tuple(range(scenario.seed, scenario.seed + repeat))
         self._simulations = simulations

@@ -82,6 +82,7 @@ def below_collective(
 
 def unbuffered_directions(mpiio: Counters, below: Counters, ranks: int) -> frozenset[Direction]:
     """Return the directions in which collective buffering was off."""
+    found: dict[Direction, Below | None]
     found = {way: below_collective(mpiio, below, way, ranks) for way in _WAYS}
     return frozenset(way for way, of in found.items() if of is not None and of.without_buffering)
 

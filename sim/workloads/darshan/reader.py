@@ -50,8 +50,10 @@ class Log:
     def __init__(self, path: str) -> None:
         from darshan.backend import cffi_backend
 
-        self._backend = cffi_backend
-        self._ffi, self._library = cffi_backend.ffi, cffi_backend.libdutil
+        # What a cdef makes, types do not know.
+        self._ffi: Any = cffi_backend.ffi
+        self._library: Any = cffi_backend.libdutil
+        self._backend: Any = cffi_backend
         self._log = cffi_backend.log_open(path)
         if not self._log["handle"]:
             raise ValueError("libdarshan-util cannot open it")

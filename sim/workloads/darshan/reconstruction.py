@@ -145,7 +145,7 @@ def _posix_file(
         reads = None
     creates = writes is not None and (reads is None or writes[0] <= reads[0])
     if len(segments.rank):
-        known = {way: counted(records, way) for way, _ in DIRECTIONS}
+        known: dict[Direction, Counted] = {way: counted(records, way) for way, _ in DIRECTIONS}
         rest = _lacking(segments, records, known)
         rows = _with_others(join([segments, *rest]), records, log, creates=creates)
         story = _of_dxt("POSIX", segments, rest)
@@ -205,6 +205,7 @@ def _mpi_file(
     unbuffered = unbuffered_directions(records, below, log.ranks)
     stripe = lay.striping.size or DEFAULT_STRIPE
     calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered)
+    known: dict[Direction, MpiCounted]
     known = {way: mpi_counted(records, way) for way, _ in DIRECTIONS}
     rest = _lacking(segments, records, known) if len(segments.rank) else []
     data = _mpi_data(segments, rest, calls, known) if len(segments.rank) else None
@@ -234,7 +235,7 @@ def _mpi_data(
 
     A collective call of which some ranks' parts are missing cannot be put together again.
     """
-    wanted = {direction: of.collective for direction, of in known.items()}
+    wanted: dict[Direction, int] = {way: of.collective for way, of in known.items()}
     if not any(wanted.values()):
         return join([segments, *rest])
     if rest or not np.isin(segments.rank, calls.members).all():

@@ -158,7 +158,7 @@ _PATTERN_RULES: tuple[Rule[Pattern], ...] = (
         "that do not overlap",
     ),
     (
-        lambda t: t.partial is not None and (len(t.dims) > 1 or t.partial > t.dims[0]),
+        lambda t: t.partial is not None and (len(t.dims) != 1 or t.partial > t.dims[0]),
         ".TO_READ_NUM_PARTICLES = {t.partial}: right would be at most DIM_1 = {t.dims[0]}, with "
         "NUM_DIMS = 1",
     ),

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import exp, log
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.workloads.job_records.habits import Habits, typical
 from xc40io.workloads.job_records.job_record import JobRecord
-
-_Value = TypeVar("_Value")
 
 MOST_KINDS = 6
 """Kinds that a plan runs unless more are asked for: each costs a run on each machine."""
@@ -133,10 +131,10 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
         io_ranks=min(max(round(io_ranks), 1), ranks),
         read=round(sum(job.read for job in jobs) / len(jobs)),
         written=round(sum(job.written for job in jobs) / len(jobs)),
-        read_layout=_commonest(job.read_layout for job in jobs),
-        write_layout=_commonest(job.write_layout for job in jobs),
-        stripe_count=_commonest(job.stripe_count for job in known),
-        stripe_size=_commonest(job.stripe_size for job in known),
+        read_layout=_commonest(jobs, "read_layout"),
+        write_layout=_commonest(jobs, "write_layout"),
+        stripe_count=_commonest(known, "stripe_count"),
+        stripe_size=_commonest(known, "stripe_size"),
         **{
             what: round(_middle(getattr(job, what) for job in jobs))
             for what in ("read_call", "write_call", "files", "opens", "stats", "steps")
@@ -160,8 +158,9 @@ def _middle(values: Iterable[float]) -> float:
     return median(list(values))
 
 
-def _commonest(values: Iterable[_Value | None]) -> _Value | None:
-    """Return the value that comes most often, the first of those; None only if all are."""
+def _commonest(jobs: Iterable[JobRecord], field: str) -> Any:
+    """Return the value that jobs have most often, the first of those; None only if none has one."""
+    values = (getattr(job, field) for job in jobs)
     counts = Counter(value for value in values if value is not None)
     return counts.most_common(1)[0][0] if counts else None
 

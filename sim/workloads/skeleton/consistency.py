@@ -66,7 +66,7 @@ def check(skeleton: Skeleton) -> None:
 
 def _below(part: Any, path: str) -> Iterator[_Place]:
     """Return everything below a part, with its path."""
-    fields: Iterable[tuple[Any, Any]] = ()
+    fields: Iterable[tuple[str | int, Any]] = ()
     if isinstance(part, BaseModel):
         fields = ((name, getattr(part, name)) for name in type(part).model_fields)
     elif isinstance(part, dict):
@@ -76,7 +76,7 @@ def _below(part: Any, path: str) -> Iterator[_Place]:
     for name, value in fields:
         if value is not None:
             place = f"{path}.{name}".lstrip(".")
-            yield _Place(place, value, WORDS.get((type(part), name), ()))
+            yield _Place(place, value, WORDS.get((type(part), str(name)), ()))
             yield from _below(value, place)
 
 
