@@ -45,7 +45,8 @@ class Whole(click.IntRange):
         ):
             right = f"right would be at most {self._most:,}"
             self.fail(f"{_shown(value)} is too large; {right}", param, ctx)
-        return int(super().convert(value, param, ctx))
+        number: Any = value
+        return int(super().convert(number, param, ctx))
 
     def _limits(self) -> str:
         limits = self._describe_range()

@@ -248,7 +248,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
     for peers in stations.sections():
         working = share[peers][share[peers] > 0.0]
         if len(working):
-            top = peers.start + int(share[peers].argmax())
+            top = int(peers.start + share[peers].argmax())
             kind = stations.kind_of(top)
             load = Load(
                 test_id=test_id,

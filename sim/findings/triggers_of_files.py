@@ -233,7 +233,7 @@ def few_osts(look: Look) -> Trigger | None:
         return None
     rows = tuple(
         (
-            table.names[osts[place]],
+            table.names[int(osts[place])],
             float(moved[place]),
             float(moved[place] / whole),
             float(table.busy[osts[place]] / look.seconds),

@@ -49,7 +49,7 @@ def fabric_of(machine: Machine) -> Fabric:
 
     check_network(machine)
     try:
-        return _built(network, tuple(plugged.items()))
+        return _built(network, tuple(plugged.items()))  # pyright: ignore[reportArgumentType]
     except ValueError as error:
         raise InputError(f"network of {machine.name}: {error}") from error
 

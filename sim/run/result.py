@@ -260,7 +260,7 @@ class Result:
 
     def to_pandas(self) -> dict[str, pd.DataFrame]:
         """Return ranks, phases, files, stations and time bins as tables: docs/result.md."""
-        return xc40io.to_pandas(self)
+        return xc40io.to_pandas(self)  # pyright: ignore[reportArgumentType]
 
     def to_xarray(self) -> xr.Dataset:
         """Return what stations did over time, and what ranks waited for: docs/result.md.
@@ -270,4 +270,4 @@ class Result:
         FailureError
             If xarray is not installed.
         """
-        return xc40io.to_xarray(self)
+        return xc40io.to_xarray(self)  # pyright: ignore[reportArgumentType]

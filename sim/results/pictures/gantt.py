@@ -96,7 +96,8 @@ def _rows(recording: Recording, order: Integers) -> tuple[Integers, Integers]:
     place[order] = np.arange(len(order))
     shown = own[place[recording.ranks[own]] >= 0]
     shown = shown[np.lexsort((recording.threads[shown], place[recording.ranks[shown]]))]
-    return np.stack([recording.ranks[shown], recording.threads[shown]], axis=1), shown
+    rows = np.stack([recording.ranks[shown], recording.threads[shown]], axis=1, dtype=np.int64)
+    return rows, shown.astype(np.int64)
 
 
 def _names(recording: Recording, total: float) -> tuple[Integers, tuple[str, ...]]:

@@ -267,7 +267,8 @@ def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[
         for axis in over:
             yield Axis(axis.path.removeprefix(_MACHINE), axis.values)
         return
-    for path, values in over.items():
+    named: Mapping[Any, Any] = over
+    for path, values in named.items():
         listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
         yield axis_of(path.removeprefix(_MACHINE), listed)
 

@@ -215,7 +215,8 @@ def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[
     if not isinstance(over, Mapping):
         yield from over
         return
-    for path, values in over.items():
+    named: Mapping[Any, Any] = over
+    for path, values in named.items():
         listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
         yield axis_of(path, listed)
 
