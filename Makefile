@@ -52,6 +52,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/mypy tools
+	$(BIN)/pyright
 	PYTHONPATH=.house $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python tools/check_imports.py
 
