@@ -69,20 +69,18 @@ def test_a_fault_that_changes_nothing_moves_no_bit(fault: str) -> None:
     assert served(usual, StationKind.LNET) == served(same, StationKind.LNET)
 
 
-# An OST is what binds. Lines of its single disks are booked ahead, and stay as slow as they were.
-BOUND = {"changes": {"lustre.ost_write_latency": 0.0, "lustre.disk_write_moves": 0.0}}
-
-
 def test_an_ost_is_slow_for_a_while_and_then_as_usual() -> None:
-    usual, begin, end, factor = seconds(run(**BOUND)), 0.02, 0.1, 4.0
-    took = seconds(run(f"OST 1 slow {factor} from {begin} s to {end} s", **BOUND))
+    bound = {"changes": {"lustre.ost_write_latency": 0.0}}
+    usual, begin, end, factor = seconds(run(**bound)), 0.02, 0.1, 4.0
+    took = seconds(run(f"OST 1 slow {factor} from {begin} s to {end} s", **bound))
     # Of the 80 ms a quarter is worked off: the rest is what the run takes longer.
     assert took - usual == pytest.approx((end - begin) * (1.0 - 1.0 / factor), rel=0.15)
 
 
 def test_faults_of_one_part_multiply_and_leave_nothing_behind() -> None:
+    bound = {"changes": {"lustre.ost_write_latency": 0.0}}
     longer, within = "OST 1 slow 3 from 20 ms to 100 ms", "OST 1 slow 2.1 from 40 ms to 80 ms"
-    usual, one, both = run(**BOUND), run(longer, **BOUND), run(longer, within, **BOUND)
+    usual, one, both = run(**bound), run(longer, **bound), run(longer, within, **bound)
     assert seconds(usual) < seconds(one) < seconds(both)
     assert both.plane is not None
     assert usual.plane is not None

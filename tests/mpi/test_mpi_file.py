@@ -122,7 +122,7 @@ def test_a_file_opened_again_has_nothing_counted_and_no_locks_asked_for():
 
 @pytest.mark.parametrize(("mode", "flag"), [(0, 0), (1, 0), (2, 1)])
 def test_only_lock_ahead_keeps_locks_from_growing(mode, flag):
-    files = make_table(FILE, NUMBER + 1)
+    files = make_table(FILE.dtype, NUMBER + 1)
     mpi_file(cray_cb_write_lock_mode=mode, direct_io=True).set_flags(files)
     assert (files.no_expand[NUMBER], files.direct[NUMBER]) == (flag, 1)
 

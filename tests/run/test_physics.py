@@ -136,12 +136,9 @@ def test_a_fine_grained_group_of_routers_serves_its_own_osss_alone() -> None:
 
 
 def test_ost_bound_writes_come_close_to_what_theta_sustains_and_never_above() -> None:
-    """They need many bytes for that: opening and syncing the files takes its time as well.
-
-    And an array has ended when the last of its disks has.
-    """
+    """They need many bytes for that: opening and syncing the files takes its time as well."""
     row = rows(ost_bound("-w", mib=128))[0]
-    assert 0.8 * THETA[row.access] < row.bandwidth < THETA[row.access]
+    assert 0.85 * THETA[row.access] < row.bandwidth < THETA[row.access]
 
 
 def test_so_do_reads_if_each_stream_stays_on_its_ost() -> None:

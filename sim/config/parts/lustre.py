@@ -189,9 +189,6 @@ class Lustre(Model):
         average, those of it until the head has settled, however near it is, and those of one turn
         of its platter; most reads that it chooses the nearest from
         (see ``xc40io.lustre.server.disks``).
-    disk_write_moves
-        Share of the parts of written RPCs, one a disk, that move the head of their disk; 0 where
-        all disks of an array keep step, as behind a controller that has them in its cache.
     other_reads, other_writes, other_spread
         What other jobs read and write on a usual day, bytes/s of the whole file system, and how
         much that varies from day to day: the standard deviation of its logarithm. Only scenarios
@@ -279,7 +276,6 @@ class Lustre(Model):
     disk_settle: Seconds
     disk_turn: Seconds
     disk_queue: Count
-    disk_write_moves: Annotated[float, Field(ge=0, le=1)] = 0.0
     journal_commit: Seconds
     shared_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]

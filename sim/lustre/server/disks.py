@@ -24,15 +24,8 @@ itself ends when the slowest of its disks does, and waits longer the more of the
 each takes depends on where its head is, where the data are, and where the platter stands then: all
 three are drawn at random.
 
-Writes keep the array busy with no heads: ldiskfs puts new blocks one behind the other, whatever
-their place in the file, and what a job writes at its best has the moves that are left in it. They
-are felt by who waits. An RPC is written when the last of its disks has its part, each disk has a
-line of its own, and one part in some moves the head (``disk_write_moves``): a disk falls behind
-the others, who idle if the clients have not sent more. So a client with its 8 RPCs in flight gets a
-part of what an OST takes from many. A write that goes on where the last one in the array ended
-finds the heads where they should be.
-
-RAID stripes written in part cost more: the array computes the parity of a row, a page of each
+Writes pay for no heads: ldiskfs puts new blocks one behind the other, whatever their place in the
+file. RAID stripes written in part cost more: the array computes the parity of a row, a page of each
 disk, from all of its data, and reads first what of a row is not written (reconstruct-write; Linux
 drivers/md/raid5.c). So a piece on one disk costs as if it lay on all, and none costs more than its
 whole stripe does.
@@ -69,8 +62,6 @@ ARRAY = np.dtype(
         ("waiting", QUEUE),  # RPCs, of which the array's event takes the next
         ("line", "i8"),  # bytes of these
         ("moves", "i8"),  # of heads, to the reads among them that are not near
-        ("next", "i8"),  # the part of an object after what was written last, in sizes of an RPC
-        ("grown", "i4"),  # that object; -1: nothing was written
     ],
     align=True,
 )
@@ -129,11 +120,6 @@ class Disks(Component):
     # float64 (reads,): seconds to move the head of a disk, rotation included, to the one of 1, 2,
     # ... reads that wait for it which it comes to first: the mean.
     head_move: Floats
-    # float64 (OSTs * disks,): when each disk will have written what it was given
-    written: Floats
-    # float64 (moves,): the part of an RPC that a disk writes takes longer by one of these, drawn at
-    # random; mean 1. Empty where no head moves.
-    uneven: Floats
     # float64 (disks, moves): how long the slowest of 1, 2, ... heads takes to move, rotation
     # included, drawn at random from a row. Tabled, as one draw then stands for all of them.
     slowest: Floats
@@ -169,8 +155,6 @@ class Disks(Component):
             ost_disks=lustre.ost_disks,
             partial_stripe_factor=lustre.partial_stripe_factor,
             head_move=first_of(lustre),
-            written=np.zeros(lustre.targets * lustre.ost_disks),
-            uneven=uneven_of(lustre),
             slowest=slowest_of(lustre),
             alone=site.background.read == site.background.write == 0.0,
         )
@@ -296,23 +280,6 @@ def _first_of(moves: _HeadMoves, most: int) -> Floats:
     return _shared(_moves(moves, 1.0 - _BELOW ** (1.0 / places[:, None])).mean(axis=1))
 
 
-def uneven_of(lustre: Lustre) -> Floats:
-    """Return by which factors the time of a disk for its part of a written RPC varies.
-
-    float64 (1024,), ascending, mean 1: what an array takes for a whole RPC has the moves of heads
-    in it. Empty where there are none.
-    """
-    moved = round(lustre.disk_write_moves * _MOVES)
-    if moved == 0 or lustre.disk_seek == lustre.disk_turn == 0.0:
-        return np.zeros(0)
-    parts = min(-(-lustre.rpc_size // lustre.raid_chunk), lustre.ost_disks)
-    mean = lustre.rpc_size / lustre.ost_write_rate * lustre.ost_disks / parts
-    seconds = np.zeros(_MOVES)
-    seconds[-moved:] = _moves(_HeadMoves.of(lustre), (np.arange(moved) + 0.5) / moved)
-    seconds += max(mean - seconds.mean(), 0.0)
-    return seconds / seconds.mean()
-
-
 def _moves(moves: _HeadMoves, below: Floats) -> Floats:
     """Return quantiles of how long one head takes to move: in the shape of ``below``, seconds."""
     one = _head_moves(*moves)
@@ -339,7 +306,7 @@ def _head_moves(seek: float, settle: float, turn: float) -> Floats:
 def make_arrays(osts: int) -> tuple[Table, Indices]:
     """Return idle arrays, and where their waiting reads can be looked up: 4,096 of each."""
     arrays = make_table(ARRAY, osts)
-    arrays.object = arrays.grown = -1
+    arrays.object = -1
     clear_all(arrays.waiting)
     return arrays, np.full(osts * _SETS * _WAYS, -1, np.int32)
 
@@ -474,39 +441,12 @@ def _begin(disks: Disks, rpc_id: int, ost: int, now: float) -> float:
     spent[rpc.message, _OST] += start - rpc.arrived
     spent[rpc.message, DISK_METER] += moving * factor
     wait = max(slowest, heads * factor)  # the array may turn to others before it is over
-    if rpc.write and not on_ssd and len(disks.uneven) > 0:
-        wait = _lines(disks, rpc_id, ost, request, moving, start)
     spent[rpc.message, SEEK_METER] += wait
     spent[rpc.message, LATENCY_METER] += latency
     if disks.programs.recorder.on:
         disks.bulk.marks[rpc_id].begun = start
         disks.bulk.marks[rpc_id].served = start + cost
     return start + moving * factor + wait + (latency + reply)
-
-
-@outlined
-def _lines(disks: Disks, rpc_id: int, ost: int, request: int, moving: float, start: float) -> float:
-    """Give each disk its part of a write; return the seconds until all of them begin with it."""
-    rpc = disks.bulk.rpcs[rpc_id]
-    array = disks.arrays[ost]
-    goes_on = array.grown == rpc.object and array.next - 1 <= rpc.unit <= array.next
-    array.grown = rpc.object
-    array.next = rpc.unit + 1
-    parts = min(-(-(rpc.bytes + rpc.partial) // disks.raid_chunk), disks.ost_disks)
-    seconds = moving * disks.ost_disks / parts
-    # What goes on in an object goes on to other disks.
-    disk = ((int(rpc.object) * _MULTIPLIER) >> 16) + rpc.unit * (disks.rpc_size // disks.raid_chunk)
-    begun = start
-    for part in range(parts):
-        row = ost * disks.ost_disks + (disk + part) % disks.ost_disks
-        turn = max(disks.written[row], start)
-        begun = max(begun, turn)
-        factor = 1.0
-        if not goes_on:
-            draw = pick(disks.seed, 2 * disks.osts + ost, request * disks.ost_disks + part, _MOVES)
-            factor = disks.uneven[draw]
-        disks.written[row] = turn + seconds * factor
-    return begun - start
 
 
 @outlined

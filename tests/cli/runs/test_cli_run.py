@@ -78,7 +78,7 @@ def test_machine_tells_what_it_consists_of(xc40io):
         "compute nodes": "4,392",
         "LNET routers": "30",
         "object storage servers \\(OSS\\)": "56",
-        "all OSTs, write at most": "182 GB/s",
+        "all OSTs, sustained write": "172 GB/s",
     }.items():
         assert re.search(rf"^ +{label} +{value}$", text, re.MULTILINE), label
     assert max(len(line) for line in text.splitlines()) <= 100

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_plane import KIB, RPC, SmallPlane, Step
 
-from xc40io.lustre.server.disks import first_of, slowest_of, uneven_of
+from xc40io.lustre.server.disks import first_of, slowest_of
 from xc40io.plane.counters import Stat
 from xc40io.plane.operations import Op
 from xc40io.plane.stations import StationKind
@@ -16,7 +16,6 @@ from xc40io.plane.stations import StationKind
 MOVE = 0.010
 CHUNK = RPC // 8
 TURN = 0.008
-HEADS = ("lustre__disk_seek", "lustre__disk_turn")
 ARRAY = {
     "lustre__disk_seek": MOVE,
     "lustre__ost_disks": 40,
@@ -203,81 +202,6 @@ def test_writes_move_no_heads() -> None:
         [[Step(Op.WRITE, 0, (2 * i + node) * 99 * RPC, RPC) for i in range(4)] for node in range(2)]
     )
     assert moves(plane) == 0
-
-
-LAGGING = {
-    "lustre__disk_turn": TURN,
-    "lustre__disk_write_moves": 0.1,
-    "lustre__disk_seek": 0.0035,
-    "lustre__ost_write_rate": 20e6,
-    "lustre__ost_request_overhead": 0.0,
-    "lustre__ost_write_latency": 0.01,
-    "lustre__max_rpcs_in_flight": 8,
-    "lustre__ost_disks": 8,
-}
-"""An array of 8 disks, on each of which lies a part of every RPC."""
-RPCS = 400
-
-
-def written_rate(nodes: int, apart: int, **changes: object) -> float:
-    """Return at which rate nodes write past their caches, each with one RPC under way.
-
-    ``apart``: RPCs from one to the next.
-    """
-    plane = array_of(nodes, **(LAGGING | changes))
-    each = RPCS // nodes
-    programs = [
-        [Step(Op.WRITE, 0, node * each * RPC * apart, RPC, each, apart * RPC)]
-        for node in range(nodes)
-    ]
-    return RPCS * RPC / max(plane.run(programs))
-
-
-def lines_rate(clients: int, delay: float) -> float:
-    """Return the same of a slow model: a line for each disk, an RPC ends with the last of them."""
-    machine = array_of(1, **LAGGING).machine
-    factors = uneven_of(machine.lustre)
-    part = RPC / machine.lustre.ost_write_rate
-    rng = np.random.default_rng(1)
-    disks = [0.0] * 8
-    array, back = 0.0, [0.0] * clients
-    for _ in range(RPCS):
-        client = back.index(min(back))
-        start = max(back[client], array)
-        array = start + part
-        begun = [max(disk, start) for disk in disks]
-        disks = [
-            at + part * factor for at, factor in zip(begun, rng.choice(factors, 8), strict=True)
-        ]
-        back[client] = max(begun) + part + delay
-    return RPCS * RPC / max(back)
-
-
-@pytest.mark.parametrize("clients", [8, 32])
-def test_an_rpc_is_written_when_the_last_of_its_disks_has_its_part(clients: int) -> None:
-    plane = array_of(1, **(LAGGING | {"lustre__ost_write_rate": 1e15}))
-    delay = plane.run([[Step(Op.WRITE, 0, 0, RPC, 50, 9 * RPC)]])[0] / 50
-    assert written_rate(clients, 9) == pytest.approx(lines_rate(clients, delay), rel=0.08)
-
-
-def test_few_rpcs_in_flight_leave_disks_idle() -> None:
-    rates = [written_rate(nodes, 9) for nodes in (1, 8, 40)]
-    assert rates[0] < rates[1] < rates[2] < 20e6
-    assert written_rate(8, 9) < 0.9 * written_rate(8, 9, lustre__disk_write_moves=0.0)
-
-
-@pytest.mark.parametrize("still", ["lustre__disk_write_moves", "both"])
-def test_disks_whose_heads_stay_keep_step(still: str) -> None:
-    stays = {still: 0.0} if still != "both" else dict.fromkeys(HEADS, 0.0)
-    assert len(uneven_of(array_of(1, **(LAGGING | stays)).machine.lustre)) == 0
-
-
-def test_a_stream_that_goes_on_finds_the_heads_in_place() -> None:
-    """But for its first RPC; one that jumps waits for them."""
-    prompt = {"lustre__ost_write_latency": 0.0}
-    still = written_rate(1, 1, **prompt, lustre__disk_write_moves=0.0)
-    assert written_rate(1, 1, **prompt) == pytest.approx(still, rel=0.02)
-    assert written_rate(1, 9, **prompt) < 0.8 * still
 
 
 @settings(max_examples=50)
