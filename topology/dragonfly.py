@@ -28,7 +28,7 @@ rule held for Theta's last three groups too is an assumption: their wiring is no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
 from xc40io.topology.fabric import Fabric, FloatArray
-from xc40io.topology.kinds import Candidates, Fact, Kind
+from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
 from xc40io.topology.links import LinkClass, one_class_each
 from xc40io.topology.summary import GB, group_bandwidth, groups_with_lnet, link_facts
 from xc40io.topology.text import format_count
@@ -96,11 +96,7 @@ class DragonflyShape:
     groups_per_row: int = 6
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if getattr(self, field.name) < 1:
-                raise ValueError(
-                    f"dragonfly {field.name} is {getattr(self, field.name)}: it must be 1 or more"
-                )
+        check_shape("dragonfly", self)
         if self.slots % 2:
             raise ValueError(
                 f"dragonfly slots is {self.slots}: it must be even, "

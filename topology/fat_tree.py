@@ -15,7 +15,7 @@ Service nodes, servers of the file system among them, have leaves of their own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from xc40io.topology.draws import Draws
 from xc40io.topology.fabric import NO_LINK, Fabric
-from xc40io.topology.kinds import Candidates, Fact, Kind
+from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
 from xc40io.topology.links import LinkClass, one_class_each
 from xc40io.topology.summary import GB, groups_with_lnet, link_facts
 
@@ -61,11 +61,7 @@ class FatTreeShape:
     uplinks: int = 1
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if getattr(self, field.name) < 1:
-                raise ValueError(
-                    f"fat tree {field.name} is {getattr(self, field.name)}: it must be 1 or more"
-                )
+        check_shape("fat tree", self)
 
 
 def fat_tree(shape: FatTreeShape, links: Mapping[str, LinkClass]) -> nx.Graph[int]:

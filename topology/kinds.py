@@ -68,6 +68,14 @@ class Kind(NamedTuple):
     groups: str = ""  # of whose traffic a picture is worth it: "the groups of the dragonfly"
 
 
+def check_shape(network: str, shape: Any) -> None:
+    """Raise ValueError if one of the numbers that fix a network is below one."""
+    for field in fields(shape):
+        number = getattr(shape, field.name)
+        if number < 1:
+            raise ValueError(f"{network} {field.name} is {number}: it must be 1 or more")
+
+
 def kind_of(name: str) -> Kind:
     """Return a kind of network by its name.
 

@@ -28,7 +28,7 @@ the other way round.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from xc40io.topology.fabric import Fabric
 from xc40io.topology.folding import folded
-from xc40io.topology.kinds import Candidates, Fact, Kind
+from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
 from xc40io.topology.links import LinkClass, one_class_each
 from xc40io.topology.summary import GB, groups_with_lnet, link_facts
 from xc40io.topology.text import format_count
@@ -87,11 +87,7 @@ class TorusShape:
     z_links: int = 8
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if getattr(self, field.name) < 1:
-                raise ValueError(
-                    f"torus {field.name} is {getattr(self, field.name)}: it must be 1 or more"
-                )
+        check_shape("torus", self)
         if self.y % self.routers_per_blade:
             raise ValueError(
                 f"torus y is {self.y}: it must be a multiple of the {self.routers_per_blade} "
@@ -270,10 +266,14 @@ def _hop_limits(fabric: Fabric) -> tuple[int, int]:
     return limit, limit
 
 
+def _extents(fabric: Fabric) -> list[int]:
+    extents: list[int] = (fabric.router_coordinates.max(axis=0) + 1).tolist()
+    return extents
+
+
 def _facts(fabric: Fabric) -> tuple[list[Fact], list[Fact]]:
     """Say what a torus consists of, and how much it carries how far."""
-    extents = (fabric.router_coordinates.max(axis=0) + 1).tolist()
-    rings = zip(fabric.axes, extents, strict=True)
+    rings = zip(fabric.axes, _extents(fabric), strict=True)
     return [
         *(Fact(f"routers around a ring of {axis}", extent, "") for axis, extent in rings),
         Fact("cabinets", fabric.groups, ""),
@@ -314,9 +314,7 @@ def _ring_facts(fabric: Fabric) -> list[Fact]:
 
 def _subtitle(fabric: Fabric) -> str:
     """Say in one line what the torus consists of."""
-    extents = " x ".join(
-        str(extent) for extent in (fabric.router_coordinates.max(axis=0) + 1).tolist()
-    )
+    extents = " x ".join(map(str, _extents(fabric)))
     return f"{extents} Gemini routers in {format_count(fabric.groups, 'cabinet')}"
 
 

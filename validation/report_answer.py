@@ -336,7 +336,7 @@ def simulated_words(outcome: Outcome) -> str:
     if len(found) <= _MOST_NUMBERS:
         shown = [unit.show(number) for number in found]
     else:
-        shown = [unit.show(min(found)), "...", f"{unit.show(max(found))}"]
+        shown = [unit.show(min(found)), "...", unit.show(max(found))]
     words = [word.removesuffix(f" {unit.unit}") if unit.unit else word for word in shown[:-1]]
     separator = " " if "..." in shown else ", "
     many = f", {len(found)} runs" if len(found) > _MOST_NUMBERS else ""

@@ -23,6 +23,7 @@ from xc40io.assistant.questions import (
     SweepQuestion,
     TuneQuestion,
 )
+from xc40io.config.places import found_at
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
 
@@ -41,8 +42,7 @@ class Tool(NamedTuple):
 
     def work(self) -> Callable[[Any, Desk], Summarised]:
         """Return the function that answers a question, with all that it needs imported."""
-        module, _, function = self.home.partition(":")
-        found: Callable[[Any, Desk], Summarised] = getattr(import_module(module), function)
+        found: Callable[[Any, Desk], Summarised] = found_at(self.home)
         return found
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from importlib import import_module
 from typing import cast
 
 import click
 from click.shell_completion import CompletionItem
 
 from xc40io.cli.face import Face
+from xc40io.config.places import found_at
 from xc40io.workloads.catalogue import PROGRAMS
 
 COMMANDS = {
@@ -74,8 +74,7 @@ class _Imported(Mapping[str, click.Command]):
     """The commands by their names; each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
-        module, _, function = COMMANDS[name][0].partition(":")
-        found = getattr(import_module(module), function)
+        found = found_at(COMMANDS[name][0])
         of_program = PROGRAMS.get(name)
         if of_program is not None and of_program.example:
             found = found(of_program)

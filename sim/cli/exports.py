@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -18,6 +17,7 @@ from xc40io.archive.whole_files import make_folder
 from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
+from xc40io.config.places import found_at
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -73,7 +73,7 @@ class Export(NamedTuple):
 
     def write(self, content: Any, path: str) -> Iterator[str]:
         """Write a result of any kind; yield the paths of the files."""
-        function = _function(self.writer)
+        function = found_at(self.writer)
         for title, part in _parts(content, self.takes):
             place = self._place(path, title)
             yield from function(part, place, self.option)
@@ -205,13 +205,6 @@ def write_exports(content: Any, asked: Mapping[str, str]) -> None:
         if export.name in asked:
             for path in export.write(content, asked[export.name]):
                 click.echo(f"xc40io: {export.verb} {path}", err=True)
-
-
-def _function(name: str) -> Callable[..., Any]:
-    """Import a function, of which the name is ``module:function``."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
 
 
 def _parts(content: Any, takes: Takes) -> Iterator[tuple[str, Any]]:

@@ -12,12 +12,12 @@ import os
 import time
 import traceback
 from collections.abc import Callable
-from importlib import import_module
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from xc40io.config.errors import FailureError, InputError
 from xc40io.config.files import seal
+from xc40io.config.places import found_at
 from xc40io.serving.question_limits import Limits
 from xc40io.studies.process_end import Memory
 from xc40io.studies.processes import become_worker
@@ -154,7 +154,7 @@ def _serve(theirs: Connection, warm: str, nice: int) -> None:
     os.nice(nice)
     seal()
     if warm:
-        _named(warm)()
+        found_at(warm)()
     theirs.send(Ready())
     while True:
         try:
@@ -164,18 +164,11 @@ def _serve(theirs: Connection, warm: str, nice: int) -> None:
         theirs.send(_answer(asked, theirs.send))
 
 
-def _named(name: str) -> Callable[..., Any]:
-    """Return a function by its name, ``module:function``, with all that it needs imported."""
-    module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
-
-
 def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
     """Return the answer to a question."""
     desk = Desk(asked.limits, asked.jobs, _now_and_then(say))
     try:
-        return Answered(_named(asked.work)(asked.arguments, desk))
+        return Answered(found_at(asked.work)(asked.arguments, desk))
     except (InputError, FailureError) as error:
         return Refused(" ".join(str(error).split()))
     except MemoryError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.files import read_mapping, shipped
 from xc40io.config.model import explain
+from xc40io.config.places import found_at
 
 if TYPE_CHECKING:
     from xc40io.workloads.kernels.kernel import Kernel
@@ -34,8 +34,7 @@ class Written(NamedTuple):
 
     def load(self) -> type[Kernel]:
         """Import the kernel."""
-        module, _, name = self.home.partition(":")
-        kernel: type[Kernel] = getattr(import_module(module), name)
+        kernel: type[Kernel] = found_at(self.home)
         return kernel
 
 

@@ -7,8 +7,9 @@ there are, in :mod:`xc40io.workloads.catalogue`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, NamedTuple
+
+from xc40io.config.places import found_at
 
 
 class Program(NamedTuple):
@@ -50,14 +51,9 @@ class Program(NamedTuple):
     @property
     def make(self) -> Any:
         """What makes its workload."""
-        return _found(self.home)
+        return found_at(self.home)
 
     @property
     def with_option(self) -> Any:
         """What sets one of its options."""
-        return _found(self.option)
-
-
-def _found(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+        return found_at(self.option)
