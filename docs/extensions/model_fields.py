@@ -2,7 +2,7 @@
 
 In a page of the site the comment ``<!-- fields of xc40io.config.machine:Machine -->`` is replaced
 by a table of the model's fields, and one for each model within it. What a field takes, its unit,
-its bounds and its default come from the model, the words from the docstrings of the classes. With
+its bounds and its default come from the model, the words from the comments beside the fields. With
 ``beside theta`` in the comment a column shows the values of that machine.
 """
 
@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import cleandoc
+from inspect import cleandoc, get_annotations
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.pycode import ModuleAnalyzer
 
 from xc40io.config import units
 from xc40io.config.machine import Machine, load_machine
@@ -70,7 +71,7 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Row:
-    """Fields that a docstring describes together.
+    """Fields that are described together.
 
     Attributes
     ----------
@@ -103,23 +104,23 @@ def fields_of(model: type) -> dict[str, FieldInfo]:
 
 
 def described(model: type) -> list[Row]:
-    """Return the fields of a model as its docstring, and those of its bases, describe them.
+    """Return the fields of a model as the comments beside them, or its docstring, describe them.
 
     Raises
     ------
     ExtensionError
-        If no docstring describes a field.
+        If nothing describes a field.
     """
     rows: dict[str, Row] = {}
     for cls in reversed(model.__mro__):
-        for row in _rows_of(cls):
+        for row in (*_rows_of(cls), *_rows_beside(cls)):
             for name in row.names:
                 rows[name] = row
     missing = [name for name in fields_of(model) if name not in rows]
     if missing:
         raise ExtensionError(
-            f"{model.__module__}.{model.__name__}: the docstring says nothing of "
-            f"{', '.join(missing)}; right would be a line each below Attributes"
+            f"{model.__module__}.{model.__name__}: nothing is said of {', '.join(missing)}; right "
+            "would be a comment beside each, which begins with #:"
         )
     found: list[Row] = []
     for name in fields_of(model):
@@ -128,6 +129,21 @@ def described(model: type) -> list[Row]:
         if all(name not in row.names for row in found):
             found.append(Row(names, rows[name].words))
     return found
+
+
+def _rows_beside(cls: type) -> list[Row]:
+    """Read the comments beside a class's own fields; one without shares that of the one before."""
+    if not _is_model(cls):
+        return []
+    comments = ModuleAnalyzer.for_module(cls.__module__).find_attr_docs()
+    rows: list[Row] = []
+    for name in get_annotations(cls):
+        lines = comments.get((cls.__qualname__, name))
+        if lines:
+            rows.append(Row((name,), " ".join(" ".join(lines).split())))
+        elif rows:
+            rows[-1] = Row((*rows[-1].names, name), rows[-1].words)
+    return rows
 
 
 def _rows_of(cls: type) -> Iterator[Row]:
@@ -325,7 +341,19 @@ def expand(_app: Sphinx, _page: str, source: list[str]) -> None:
     source[0] = COMMENT.sub(lambda comment: fields(*models(comment)), source[0])
 
 
+def list_fields(
+    _app: Sphinx, _what: str, _name: str, model: Any, _options: object, lines: list[str]
+) -> None:
+    """Tell the fields of a model below its docstring, as *Attributes* of it."""
+    if _is_model(model) and "Attributes" not in lines and "Parameters" not in lines:
+        lines += ["", "Attributes", "----------"]
+        for row in described(model):
+            lines += [", ".join(row.names), f"    {row.words}"]
+        lines.append("")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Join Sphinx."""
+    app.connect("autodoc-process-docstring", list_fields, priority=400)  # before napoleon reads it
     app.connect("source-read", expand)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -37,21 +37,14 @@ STEADY = 2.0
 
 @kept
 class Io500(Model):
-    """IO500.
+    """IO500."""
 
-    Attributes
-    ----------
-    config
-        The values of its file that are set: by section and option.
-    steady
-        A phase that a stonewall is to end ends once the rates of two spans of time differ by no
-        more than so many per cent; 0: each goes on to its stonewall.
-    timestamp
-        What its folders are called, as in ``2020.01.01-00.00.00``.
-    """
-
+    #: The values of its file that are set: by section and option.
     config: dict[str, dict[str, Value]] = Field(default_factory=dict)
+    #: A phase that a stonewall is to end ends once the rates of two spans of time differ by no more
+    #: than so many per cent; 0: each goes on to its stonewall.
     steady: Annotated[float, Field(ge=0, le=50, strict=False)] = STEADY
+    #: What its folders are called, as in ``2020.01.01-00.00.00``.
     timestamp: Annotated[str, Field(pattern=r"^[0-9A-Za-z._-]{1,29}$")] = START
 
 
@@ -85,32 +78,24 @@ _Command = Annotated[tuple[str, ...] | None, BeforeValidator(_arguments)]
 
 @kept
 class Workload(Model):
-    """What the job does: one of these programs.
+    """What the job does: one of these programs."""
 
-    Attributes
-    ----------
-    ior
-        The arguments of IOR, word by word. A script (``-f``) and a file of hints (``-U``) are found
-        relative to the file that the scenario is in.
-    mdtest
-        The arguments of mdtest, word by word. A status file (``-x``) is found in the same way.
-    kernel
-        The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
-        options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
-        path, and the options ``trace`` and ``files``, are found relative to the file that the
-        scenario is in.
-    io500
-        The options of IO500 by section, and how much of it is simulated
-        (:class:`~xc40io.config.asked_workload.Io500`).
-    """
-
+    #: The arguments of IOR, word by word. A script (``-f``) and a file of hints (``-U``) are found
+    #: relative to the file that the scenario is in.
     ior: Annotated[_Command, Form("ARGUMENTS", ("-f", "-U"))] = None
+    #: The arguments of mdtest, word by word. A status file (``-x``) is found in the same way.
     mdtest: Annotated[_Command, Form("ARGUMENTS", ("-x",))] = None
+    #: The ``name`` of a kernel, and its options; a name alone leaves all at their defaults. What
+    #: options there are, the kernel itself says: ``xc40io kernel NAME --help``. A name that is a
+    #: path, and the options ``trace`` and ``files``, are found relative to the file that the
+    #: scenario is in.
     kernel: Annotated[
         dict[str, Any] | None,
         BeforeValidator(_kernel),
         Form("{name: NAME, OPTION: VALUE}", ("name", "trace", "files", "config")),
     ] = None
+    #: The options of IO500 by section, and how much of it is simulated
+    #: (:class:`~xc40io.config.asked_workload.Io500`).
     io500: Annotated[Io500 | None, Form("{config: {SECTION: {OPTION: VALUE}}}")] = None
 
     @model_validator(mode="after")

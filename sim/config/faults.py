@@ -44,35 +44,23 @@ _SENTENCE = re.compile(
 
 @kept
 class Fault(Model):
-    """One fault of a part of the machine.
+    """One fault of a part of the machine."""
 
-    Attributes
-    ----------
-    part
-        As reports call it: ``OST 3``, ``LNET router 5``; SSDs and nodes are counted in the job.
-    kind
-        What happens to it.
-    factor
-        Of a slow part: how many times as long a service takes. Of one that rebuilds: the share of
-        its time that the rebuild takes; 0: that of :class:`~xc40io.config.parts.recovery.Recovery`.
-    begin, end
-        In simulated seconds; None: to the end of the run.
-    own
-        Seconds, in place of those of :class:`~xc40io.config.parts.recovery.Recovery`: of an OST
-        that is gone the recovery window, of a router that is down, or all of a group, the time
-        until senders notice, of an OSS until its partner has its OSTs, of a link until there are
-        other routes, of a node that hangs how long an OST waits for a lock.
-    by
-        Of a node that is evicted: the OST that does it; None: all of them.
-    """
-
+    #: As reports call it: ``OST 3``, ``LNET router 5``; SSDs and nodes are counted in the job.
     part: str
-    kind: Kind
+    kind: Kind  #: What happens to it.
+    #: Of a slow part: how many times as long a service takes. Of one that rebuilds: the share of
+    #: its time that the rebuild takes; 0: that of :class:`~xc40io.config.parts.recovery.Recovery`.
     factor: Annotated[float, Field(ge=0)] = 1.0
+    #: In simulated seconds; None: to the end of the run.
     begin: Seconds = 0.0
     end: Seconds | None = None
+    #: Seconds, in place of those of :class:`~xc40io.config.parts.recovery.Recovery`: of an OST that
+    #: is gone the recovery window, of a router that is down, or all of a group, the time until
+    #: senders notice, of an OSS until its partner has its OSTs, of a link until there are other
+    #: routes, of a node that hangs how long an OST waits for a lock.
     own: Seconds | None = None
-    by: str | None = None
+    by: str | None = None  #: Of a node that is evicted: the OST that does it; None: all of them.
 
     @property
     def noun(self) -> str:

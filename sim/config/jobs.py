@@ -84,22 +84,15 @@ def as_tuple(value: object) -> object:
 
 @kept
 class NodeDraw(Model):
-    """How many nodes a drawn job has: some numbers that are alike, or a range.
+    """How many nodes a drawn job has: some numbers that are alike, or a range."""
 
-    Attributes
-    ----------
-    values
-        The numbers. A number or a list of numbers in place of the whole stands for them.
-    low, high
-        In place of them: at least and at most.
-    draw
-        Of a range: ``uniform``, all numbers alike; or ``loguniform``, as many jobs between 2 and 4
-        nodes as between 4 and 8.
-    """
-
+    #: The numbers. A number or a list of numbers in place of the whole stands for them.
     values: Annotated[tuple[Count, ...], BeforeValidator(as_tuple)] = ()
+    #: In place of them: at least and at most.
     low: Count | None = None
     high: Count | None = None
+    #: Of a range: ``uniform``, all numbers alike; or ``loguniform``, as many jobs between 2 and 4
+    #: nodes as between 4 and 8.
     draw: Literal["uniform", "loguniform"] = "uniform"
 
     @model_validator(mode="after")
@@ -134,8 +127,8 @@ def _node_draw(value: object) -> object:
 class _JobModel(Model):
     """What listed and drawn jobs have in common; see :class:`~xc40io.config.scenario.Scenario`."""
 
-    name: Name
-    ppn: Count
+    name: Name  #: What it is called in errors and results; no two jobs have the same name.
+    ppn: Count  #: As for a scenario of a single job.
     placement: AskedPlacement = Placement()
     cores: Cores = Cores()
     striping: AskedStriping = StripeRequest()
@@ -146,88 +139,48 @@ class _JobModel(Model):
 
 @kept
 class Job(_JobModel):
-    """One job.
+    """One job."""
 
-    Attributes
-    ----------
-    name
-        What it is called in errors and results; no two jobs have the same name.
-    start
-        Seconds from the beginning of the simulation until the job begins.
-    nodes, ppn, placement, cores, striping, target, environment, workload
-        As for a scenario of a single job. Nodes are chosen in the order of the jobs, among those
-        that no earlier one has got; a node belongs to one job for the whole simulation.
-    seed
-        What is random in the job follows from it; from the scenario's seed and the name unless
-        given.
-    """
-
-    start: Seconds = 0.0
+    start: Seconds = 0.0  #: Seconds from the beginning of the simulation until the job begins.
+    #: How many. They are chosen in the order of the jobs, among those that no earlier one has got;
+    #: a node belongs to one job for the whole simulation.
     nodes: Count
+    #: What is random in the job follows from it; from the scenario's seed and the name unless
+    #: given.
     seed: Seed | None = None
 
 
 @kept
 class JobKind(_JobModel):
-    """Jobs that are drawn for a mix.
+    """Jobs that are drawn for a mix."""
 
-    Attributes
-    ----------
-    name
-        The first such job of a mix is called ``NAME-1`` if it is the first of all that are drawn.
-    weight
-        How often it is drawn, compared with the weights of the other kinds.
-    nodes
-        A number; a list of numbers that are alike; or a range: see :class:`NodeDraw`.
-    ppn, placement, cores, striping, target, environment, workload
-        As for a scenario of a single job.
-    """
-
+    #: The first such job of a mix is called ``NAME-1`` if it is the first of all that are drawn.
+    name: Name
+    #: How often it is drawn, compared with the weights of the other kinds.
     weight: Annotated[float, Field(gt=0)] = 1.0
+    #: A number; a list of numbers that are alike; or a range: see :class:`NodeDraw`.
     nodes: Annotated[NodeDraw, BeforeValidator(_node_draw)]
 
 
 @kept
 class Mix(Model):
-    """Jobs drawn at random, for the background of others or as a day's load.
+    """Jobs drawn at random, for the background of others or as a day's load."""
 
-    Attributes
-    ----------
-    jobs
-        How many.
-    interval
-        Seconds between the starts of two of them, on average: the intervals are exponential, as
-        between independent arrivals.
-    start
-        Seconds from the beginning of the simulation to the first interval.
-    kinds
-        From what they are drawn.
-    """
-
-    jobs: Annotated[int, Field(gt=0, le=MOST_DRAWN)]
+    jobs: Annotated[int, Field(gt=0, le=MOST_DRAWN)]  #: How many.
+    #: Seconds between the starts of two of them, on average: the intervals are exponential, as
+    #: between independent arrivals.
     interval: Seconds
-    start: Seconds = 0.0
+    start: Seconds = 0.0  #: Seconds from the beginning of the simulation to the first interval.
+    #: From what they are drawn.
     kinds: Annotated[tuple[JobKind, ...], BeforeValidator(as_tuple), Field(min_length=1)]
 
 
 @kept
 class JobsScenario(Model):
-    """Several jobs on one machine: what :func:`load_jobs` returns for a file that lists jobs.
+    """Several jobs on one machine: what :func:`load_jobs` returns for a file that lists jobs."""
 
-    Attributes
-    ----------
-    title, description, machine, changes, background, slow, faults, rpcs_as_one
-        As for a scenario of a single job. Ranks that compute longer are those of one job where
-        ``slow`` names it: ``computing of rank 7 of job NAME``.
-    jobs
-        Listed one by one.
-    mix
-        Drawn, beside those listed.
-    seed
-        Everything random follows from it: in the machine from the seed itself, in each job from the
-        seed and the job's name.
-    """
-
+    #: As for a scenario of a single job. Ranks that compute longer are those of one job where
+    #: ``slow`` names it: ``computing of rank 7 of job NAME``.
     title: str = ""
     description: str = ""
     machine: MachineReference
@@ -236,8 +189,10 @@ class JobsScenario(Model):
     slow: dict[str, Factor] = Field(default_factory=dict)
     faults: Faults = ()
     rpcs_as_one: Count = 1
-    jobs: Annotated[tuple[Job, ...], BeforeValidator(as_tuple)] = ()
-    mix: Mix | None = None
+    jobs: Annotated[tuple[Job, ...], BeforeValidator(as_tuple)] = ()  #: Listed one by one.
+    mix: Mix | None = None  #: Drawn, beside those listed.
+    #: Everything random follows from it: in the machine from the seed itself, in each job from the
+    #: seed and the job's name.
     seed: Seed = 1
 
     @model_validator(mode="after")

@@ -52,33 +52,25 @@ _LEAST_IN_FLIGHT = 2
 
 @kept(before={"recovery": lambda fields: default_recovery(fields["lustre"].version)})
 class Machine(Model):
-    """A whole machine: what :func:`load_machine` returns.
+    """A whole machine: what :func:`load_machine` returns."""
 
-    Attributes
-    ----------
-    name, title, description
-        What it is called, in one word, one line and one paragraph.
-    network, nodes, mpi, lnet, lustre
-        Its parts, from the compute node to the disks. Without `lnet` it has no LNET routers: the
-        servers are service nodes of the network itself.
-    recovery
-        How clients and the network get over parts that fail. What a machine file does not say is as
-        its release of Lustre has it (``configs/recovery``).
-    ssd, burst_buffer, home
-        Where else jobs can write: the SSDs of the compute nodes, the service nodes with SSDs, and
-        the home directories behind service nodes; None where the machine has none, or where
-        nothing is known of them.
-    """
-
+    #: What it is called, in one word, one line and one paragraph.
     name: str
     title: str
     description: str
+    #: Its parts, from the compute node to the disks. Without `lnet` it has no LNET routers: the
+    #: servers are service nodes of the network itself.
     network: Network
     nodes: Nodes
     mpi: Mpi
     lnet: Lnet | None = None
     lustre: Lustre
+    #: How clients and the network get over parts that fail. What a machine file does not say is as
+    #: its release of Lustre has it (``configs/recovery``).
     recovery: Recovery
+    #: Where else jobs can write: the SSDs of the compute nodes, the service nodes with SSDs, and
+    #: the home directories behind service nodes; None where the machine has none, or where nothing
+    #: is known of them.
     ssd: Ssd | None = None
     burst_buffer: Service | None = None
     home: Service | None = None

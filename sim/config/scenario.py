@@ -55,21 +55,13 @@ def _node_list(value: object) -> object:
 
 @kept
 class Placement(Model):
-    """Which compute nodes the job gets.
+    """Which compute nodes the job gets."""
 
-    Attributes
-    ----------
-    policy
-        ``contiguous``, ``random``, ``spread`` (over the groups) or ``list``.
-    nodes
-        For ``list``, the nodes: numbers, or a text such as ``0-15,32``.
-    seed
-        For ``random``; the seed of the scenario unless given.
-    """
-
+    #: ``contiguous``, ``random``, ``spread`` (over the groups) or ``list``.
     policy: Literal[Policy, "list"] = "contiguous"
+    #: For ``list``, the nodes: numbers, or a text such as ``0-15,32``.
     nodes: Annotated[str | tuple[int, ...] | None, BeforeValidator(_node_list)] = None
-    seed: Seed | None = None
+    seed: Seed | None = None  #: For ``random``; the seed of the scenario unless given.
 
     @model_validator(mode="after")
     def _nodes_belong_to_a_list(self) -> Placement:
@@ -131,63 +123,41 @@ Factor = Annotated[float, Field(gt=0, strict=False)]
 
 @kept
 class Cores(Model):
-    """How the job uses the cores of its nodes.
+    """How the job uses the cores of its nodes."""
 
-    Attributes
-    ----------
-    system
-        Cores that ranks leave to the system's threads (core specialisation, ``--core-spec``).
-    bind
-        ``cores``: ranks are bound to cores of their own; ``none``: they run where the kernel puts
-        them.
-    threads
-        I/O threads of a rank; its calls are dealt to them in turn.
-    """
-
+    #: Cores that ranks leave to the system's threads (core specialisation, ``--core-spec``).
     system: Annotated[int, Field(ge=0)] = 0
+    #: ``cores``: ranks are bound to cores of their own; ``none``: they run where the kernel puts
+    #: them.
     bind: Binding = "cores"
-    threads: Count = 1
+    threads: Count = 1  #: I/O threads of a rank; its calls are dealt to them in turn.
 
 
 @kept
 class Background(Model):
-    """What other jobs do meanwhile in the whole file system.
+    """What other jobs do meanwhile in the whole file system."""
 
-    Attributes
-    ----------
-    read, write
-        Bytes/s.
-    typical
-        Whether to add what they do on some day, drawn by the seed: see ``lustre.other_reads``.
-    """
-
+    #: Bytes/s.
     read: Load = 0.0
     write: Load = 0.0
+    #: Whether to add what they do on some day, drawn by the seed: see ``lustre.other_reads``.
     typical: bool = False
 
 
 @kept
 class Target(Model):
-    """Where the job's files are.
+    """Where the job's files are."""
 
-    Attributes
-    ----------
-    kind
-        ``lustre``; ``ssd``, the local SSD of each node; ``bb``, an allocation of the burst buffer;
-        ``home``, the home directories.
-    capacity
-        Bytes of the allocation of the burst buffer; it decides over how many service nodes it is
-        spread. One part on each of them unless given.
-    access
-        Of the burst buffer: ``striped`` over all service nodes of the allocation, or ``private``:
-        each compute node has files of its own, each on one service node.
-    lost
-        SSDs that fail: after how many seconds, by the number of the node in the job, from 0.
-    """
-
+    #: ``lustre``; ``ssd``, the local SSD of each node; ``bb``, an allocation of the burst buffer;
+    #: ``home``, the home directories.
     kind: TargetKind = "lustre"
+    #: Bytes of the allocation of the burst buffer; it decides over how many service nodes it is
+    #: spread. One part on each of them unless given.
     capacity: Size | None = None
+    #: Of the burst buffer: ``striped`` over all service nodes of the allocation, or ``private``:
+    #: each compute node has files of its own, each on one service node.
     access: Access = "striped"
+    #: SSDs that fail: after how many seconds, by the number of the node in the job, from 0.
     lost: dict[Annotated[int, Field(ge=0)], Seconds] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -222,66 +192,42 @@ Variables = Annotated[dict[str, str], BeforeValidator(_variables)]
 
 @kept
 class Scenario(Model):
-    """One simulated run: what :func:`load_scenario` returns.
+    """One simulated run: what :func:`load_scenario` returns."""
 
-    Attributes
-    ----------
-    title, description
-        What it shows, in one line and in one paragraph.
-    machine
-        Name or path of the machine, or the machine itself; see :func:`machine_of`.
-    changes
-        New values for the machine by dotted path, as :meth:`Machine.with_changes` takes them.
-    nodes, ppn
-        Compute nodes of the job and processes (ranks) on each.
-    placement
-        Which nodes.
-    cores
-        How the ranks share the cores of a node with the system.
-    background
-        Other jobs on the same file system.
-    slow
-        Parts of the machine that are slow, by their names as reports print them (``OST 3``,
-        ``LNET router 5``): how many times as long as usual a service takes, from begin to end. And
-        ranks that are: ``computing of rank 7``, or ``computing`` for all of them, says how many
-        times as long they compute between their calls.
-    faults
-        What happens to parts of the machine, and when: a sentence each, see
-        :mod:`xc40io.config.faults`.
-    rpcs_as_one
-        Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
-        :func:`xc40io.config.machine.coarser`.
-    striping
-        Of the files that the job writes: ``{count: 8, size: 8m}``, or the options of ``lfs
-        setstripe``, as ``-E 4M -c 1 -E -1 -c 8``.
-    target
-        Where these files are: Lustre, the SSDs of the nodes, a burst buffer, the home directories.
-    environment
-        Environment variables of the job: ``MPICH_MPIIO_HINTS`` and whatever else MPI-IO looks at.
-        A file that ``ROMIO_HINTS`` names is found relative to the file that the scenario is in.
-    workload
-        What the job does.
-    seed
-        Everything random in the run follows from it.
-    """
-
+    #: What it shows, in one line and in one paragraph.
     title: str = ""
     description: str = ""
+    #: Name or path of the machine, or the machine itself; see :func:`machine_of`.
     machine: MachineReference
+    #: New values for the machine by dotted path, as :meth:`Machine.with_changes` takes them.
     changes: dict[str, Any] = Field(default_factory=dict)
+    #: Compute nodes of the job and processes (ranks) on each.
     nodes: Count
     ppn: Count
-    placement: AskedPlacement = Placement()
-    cores: Cores = Cores()
-    background: Background = Background()
+    placement: AskedPlacement = Placement()  #: Which nodes.
+    cores: Cores = Cores()  #: How the ranks share the cores of a node with the system.
+    background: Background = Background()  #: Other jobs on the same file system.
+    #: Parts of the machine that are slow, by their names as reports print them (``OST 3``, ``LNET
+    #: router 5``): how many times as long as usual a service takes, from begin to end. And ranks
+    #: that are: ``computing of rank 7``, or ``computing`` for all of them, says how many times as
+    #: long they compute between their calls.
     slow: dict[str, Factor] = Field(default_factory=dict)
+    #: What happens to parts of the machine, and when: a sentence each, see
+    #: :mod:`xc40io.config.faults`.
     faults: Faults = ()
+    #: Consecutive bulk RPCs of a transfer that are handled as one, for the sake of speed: see
+    #: :func:`xc40io.config.machine.coarser`.
     rpcs_as_one: Count = 1
+    #: Of the files that the job writes: ``{count: 8, size: 8m}``, or the options of ``lfs
+    #: setstripe``, as ``-E 4M -c 1 -E -1 -c 8``.
     striping: AskedStriping = StripeRequest()
+    #: Where these files are: Lustre, the SSDs of the nodes, a burst buffer, the home directories.
     target: AskedTarget = Target()
+    #: Environment variables of the job: ``MPICH_MPIIO_HINTS`` and whatever else MPI-IO looks at. A
+    #: file that ``ROMIO_HINTS`` names is found relative to the file that the scenario is in.
     environment: Variables = Field(default_factory=dict)
-    workload: Workload
-    seed: Seed = 1
+    workload: Workload  #: What the job does.
+    seed: Seed = 1  #: Everything random in the run follows from it.
 
 
 @reads("a scenario, as in configs/scenarios")

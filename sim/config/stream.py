@@ -33,109 +33,62 @@ MOST_JOBS = 100_000
 
 
 class Queue(Model):
-    """How jobs get their nodes.
+    """How jobs get their nodes."""
 
-    Attributes
-    ----------
-    policy
-        ``easy``: first come, first served, and a later job may go first where that delays the
-        first one that waits by nothing (EASY backfilling: D. Lifka, The ANL/IBM SP Scheduling
-        System, 1995). ``fcfs``: first come, first served, strictly. ``recorded``: each at its
-        ``start``, as soon after it as there are nodes.
-    nodes
-        Compute nodes that jobs get; all of the machine unless given.
-    walltime
-        Seconds that a job is taken to ask for that names none.
-    """
-
+    #: ``easy``: first come, first served, and a later job may go first where that delays the first
+    #: one that waits by nothing (EASY backfilling: D. Lifka, The ANL/IBM SP Scheduling System,
+    #: 1995). ``fcfs``: first come, first served, strictly. ``recorded``: each at its ``start``, as
+    #: soon after it as there are nodes.
     policy: Literal["easy", "fcfs", "recorded"] = "easy"
-    nodes: Count | None = None
-    walltime: Seconds = 3600.0
+    nodes: Count | None = None  #: Compute nodes that jobs get; all of the machine unless given.
+    walltime: Seconds = 3600.0  #: Seconds that a job is taken to ask for that names none.
 
 
 class StreamJob(Job):
-    """One job of a stream.
+    """One job of a stream."""
 
-    Attributes
-    ----------
-    start
-        Seconds from the beginning of the simulation until the job is submitted; until it begins,
-        where the queue is ``recorded``.
-    walltime
-        Seconds that it asks for. Nothing ends a job that takes longer; the queue then takes it to
-        end at any time.
-    """
-
+    #: Seconds from the beginning of the simulation until the job is submitted; until it begins,
+    #: where the queue is ``recorded``.
+    start: Seconds = 0.0
+    #: Seconds that it asks for. Nothing ends a job that takes longer; the queue then takes it to
+    #: end at any time.
     walltime: Annotated[Seconds, Field(gt=0)] | None = None
 
 
 class Records(Model):
-    """A table of what accounting knows of jobs (docs/streams.md).
+    """A table of what accounting knows of jobs (docs/streams.md)."""
 
-    Attributes
-    ----------
-    table
-        Path of a CSV, Parquet or YAML file, or of the text of ``darshan-parser --total``; relative
-        to the scenario's file.
-    habits
-        What is taken to be so where the table does not say: a name (``configs/habits``) or a path.
-    """
-
+    #: Path of a CSV, Parquet or YAML file, or of the text of ``darshan-parser --total``; relative
+    #: to the scenario's file.
     table: str
+    #: What is taken to be so where the table does not say: a name (``configs/habits``) or a path.
     habits: str = "production"
 
 
 class PopulationRequest(Model):
-    """Jobs drawn from distributions of what a machine runs.
+    """Jobs drawn from distributions of what a machine runs."""
 
-    Attributes
-    ----------
-    name
-        Of the distributions: a name (``configs/populations``) or a path.
-    jobs
-        How many are drawn.
-    interval
-        Seconds between two submissions on average; they are independent of each other.
-    habits
-        As for :class:`Records`.
-    """
-
-    name: str
-    jobs: Annotated[int, Field(gt=0, le=MOST_JOBS)]
+    name: str  #: Of the distributions: a name (``configs/populations``) or a path.
+    jobs: Annotated[int, Field(gt=0, le=MOST_JOBS)]  #: How many are drawn.
+    #: Seconds between two submissions on average; they are independent of each other.
     interval: Annotated[Seconds, Field(gt=0)]
-    habits: str = "production"
+    habits: str = "production"  #: As for :class:`Records`.
 
 
 class StreamScenario(JobsScenario):
-    """A stream of jobs on one machine.
+    """A stream of jobs on one machine."""
 
-    Attributes
-    ----------
-    queue
-        How they get their nodes.
-    jobs
-        Listed one by one.
-    records
-        Jobs of a table, beside those listed.
-    population
-        Jobs that are drawn, beside both.
-    draw
-        Which draw of what is not known of the jobs: 1, 2, ...
-    most_calls
-        Most calls that a rank of a job of a table or a population makes on a file and step; longer
-        ones then stand for several. 0: no limit. None: for each job so many that the stream takes
-        minutes (:mod:`xc40io.workloads.job_records.coarseness`).
-    most_ranks_per_node
-        Most ranks of a node of such a job that are simulated; each then stands for several. 0 and
-        None: as above.
-    """
-
-    queue: Queue
-    jobs: Annotated[tuple[StreamJob, ...], BeforeValidator(as_tuple)] = ()
-    records: Records | None = None
-    population: PopulationRequest | None = None
-    draw: Count = 1
+    queue: Queue  #: How they get their nodes.
+    jobs: Annotated[tuple[StreamJob, ...], BeforeValidator(as_tuple)] = ()  #: Listed one by one.
+    records: Records | None = None  #: Jobs of a table, beside those listed.
+    population: PopulationRequest | None = None  #: Jobs that are drawn, beside both.
+    draw: Count = 1  #: Which draw of what is not known of the jobs: 1, 2, ...
+    #: Most calls that a rank of a job of a table or a population makes on a file and step; longer
+    #: ones then stand for several. 0: no limit. None: for each job so many that the stream takes
+    #: minutes (:mod:`xc40io.workloads.job_records.coarseness`).
     most_calls: Annotated[int, Field(ge=0)] | None = None
+    #: Most ranks of a node of such a job that are simulated; each then stands for several. 0 and
+    #: None: as above.
     most_ranks_per_node: Annotated[int, Field(ge=0)] | None = None
 
     @model_validator(mode="after")

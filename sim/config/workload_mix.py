@@ -48,88 +48,50 @@ _ONE = ("start", "seed")
 
 
 class NamedJob(Model):
-    """A job of a mix that is a scenario of its own.
+    """A job of a mix that is a scenario of its own."""
 
-    Attributes
-    ----------
-    name
-        What the job is called in tables.
-    weight
-        See :class:`WorkloadMix`.
-    scenario
-        Its name, or the path of its file, relative to the file of the mix.
-    """
-
-    name: Name
-    weight: Weight = 1.0
-    scenario: str
+    name: Name  #: What the job is called in tables.
+    weight: Weight = 1.0  #: See :class:`WorkloadMix`.
+    scenario: str  #: Its name, or the path of its file, relative to the file of the mix.
 
 
 class DescribedJob(Job):
-    """A job of a mix that is described in its place.
+    """A job of a mix that is described in its place."""
 
-    Attributes
-    ----------
-    weight
-        See :class:`WorkloadMix`.
-    """
-
-    weight: Weight = 1.0
+    weight: Weight = 1.0  #: See :class:`WorkloadMix`.
 
 
 class MixJob(Model):
-    """A job of a mix, read.
+    """A job of a mix, read."""
 
-    Attributes
-    ----------
-    name, weight
-        As described.
-    run
-        What is run: one job, or several at the same time.
-    """
-
+    #: As described.
     name: Name
     weight: Weight
-    run: Scenario | JobsScenario
+    run: Scenario | JobsScenario  #: What is run: one job, or several at the same time.
 
 
 class _Frame(Model):
     """The fields of a mix but its jobs."""
 
+    #: What it stands for, in one line and in one paragraph.
     title: str = ""
     description: str = ""
+    #: What a weight counts: ``jobs``, how many such jobs there are in a day or in any other time;
+    #: ``bytes``, their share of all bytes; ``node-hours``, their share of the node-hours that go
+    #: into I/O on the machine as it is today.
     weights: Weights = "jobs"
+    #: What one unit more of a value of the machine costs, by its path: one OST, one router; of a
+    #: rate 10^9 bytes/s.
     costs: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
-    currency: str = ""
-    seed: Seed = 1
+    currency: str = ""  #: In which.
+    seed: Seed = 1  #: Everything random follows from it.
 
 
 class WorkloadMix(_Frame):
-    """Jobs with weights, on one machine: what :func:`load_mix` returns.
+    """Jobs with weights, on one machine: what :func:`load_mix` returns."""
 
-    Attributes
-    ----------
-    title, description
-        What it stands for, in one line and in one paragraph.
-    machine
-        As it is today.
-    weights
-        What a weight counts: ``jobs``, how many such jobs there are in a day or in any other time;
-        ``bytes``, their share of all bytes; ``node-hours``, their share of the node-hours that go
-        into I/O on the machine as it is today.
-    jobs
-        At least one.
-    costs
-        What one unit more of a value of the machine costs, by its path: one OST, one router; of a
-        rate 10^9 bytes/s.
-    currency
-        In which.
-    seed
-        Everything random follows from it.
-    """
-
-    machine: Machine
-    jobs: tuple[MixJob, ...]
+    machine: Machine  #: As it is today.
+    jobs: tuple[MixJob, ...]  #: At least one.
 
     def __repr__(self) -> str:
         """Return a line: how many jobs, and on which machine."""

@@ -90,39 +90,28 @@ def test_every_option_of_a_benchmark_is_listed() -> None:
         assert all(one.refused in text and one.idle in text for one in rows)
 
 
-def test_a_field_that_no_docstring_describes_is_told() -> None:
-    class Forgetful(BaseModel):
-        """A model.
+class Forgetful(BaseModel):
+    """A model."""
 
-        Attributes
-        ----------
-        told
-            What it is.
-        """
+    untold: int
+    told: int  #: What it is.
 
-        told: int
-        untold: int
 
-    with pytest.raises(ExtensionError, match="Forgetful: the docstring says nothing of untold"):
+class Part(BaseModel):
+    """A part."""
+
+    #: Of ``both``.
+    size: Size
+    rate: Annotated[Rate, Field(le=9)] = 2.0
+    kind: Literal["a", "b"] | None = None  #: Which.
+
+
+def test_a_field_that_no_comment_describes_is_told() -> None:
+    with pytest.raises(ExtensionError, match="Forgetful: nothing is said of untold"):
         fields(Forgetful)
 
 
 def test_a_table_has_unit_bound_default_and_value() -> None:
-    class Part(BaseModel):
-        """A part.
-
-        Attributes
-        ----------
-        size, rate
-            Of ``both``.
-        kind
-            Which.
-        """
-
-        size: Size
-        rate: Annotated[Rate, Field(le=9)] = 2.0
-        kind: Literal["a", "b"] | None = None
-
     lines = fields(Part).splitlines()
     assert lines[3] == (
         "| `size`<br>`rate` | bytes, as `8 MiB`, more than 0<br>bytes/s, as `6 GB/s`, 1 or more, "

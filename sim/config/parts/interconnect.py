@@ -10,29 +10,7 @@ from xc40io.config.units import Few, Fraction, Rate, Seconds
 
 
 class NetworkBase(Model):
-    """What the high-speed networks of all machines have in common.
-
-    Attributes
-    ----------
-    kind
-        How the routers are joined.
-    nodes_per_router
-        Nodes, compute or service, of one router.
-    payload_fraction
-        The part of a link's raw rate that carries user data.
-    hop_latency
-        Seconds through one router, when it is quiet.
-    message_hops
-        Routers that a small message between a node and a server passes.
-    nic_rate, nic_latency
-        Payload bytes/s into or out of one node, and seconds through its NIC.
-    nic_both_rate
-        Payload bytes/s into and out of one node together, while both go on; none where each
-        direction has its full rate whatever the other does.
-    message_latency
-        Seconds of software at both ends of a small message between a node and a server, one way.
-        With ``lnet.router_latency`` and the wires it makes the round trip.
-    """
+    """What the high-speed networks of all machines have in common."""
 
     interconnect: ClassVar[str]
     """Name of the network in a sentence: that of its routers."""
@@ -45,14 +23,19 @@ class NetworkBase(Model):
     first_bought: ClassVar[tuple[str, ...]]
     """Those of them that a plan tries unless told."""
 
-    kind: str
-    nodes_per_router: Few
-    payload_fraction: Fraction
-    hop_latency: Seconds
-    message_hops: Few
+    kind: str  #: How the routers are joined.
+    nodes_per_router: Few  #: Nodes, compute or service, of one router.
+    payload_fraction: Fraction  #: The part of a link's raw rate that carries user data.
+    hop_latency: Seconds  #: Seconds through one router, when it is quiet.
+    message_hops: Few  #: Routers that a small message between a node and a server passes.
+    #: Payload bytes/s into or out of one node, and seconds through its NIC.
     nic_rate: Rate
     nic_latency: Seconds
+    #: Payload bytes/s into and out of one node together, while both go on; none where each
+    #: direction has its full rate whatever the other does.
     nic_both_rate: Rate | None = None
+    #: Seconds of software at both ends of a small message between a node and a server, one way.
+    #: With ``lnet.router_latency`` and the wires it makes the round trip.
     message_latency: Seconds
 
     @property

@@ -81,227 +81,150 @@ MessageSize = Annotated[Size, Field(ge=PAGE)]
 
 @kept
 class Mds(Model):
-    """The metadata servers: what they can do in a second.
+    """The metadata servers: what they can do in a second."""
 
-    Attributes
-    ----------
-    mdts
-        Metadata targets in use.
-    open_rate, create_rate, close_rate, stat_rate, unlink_rate, sync_rate
-        Operations/s of one MDT: opens of an existing file, creates of one-stripe files, and so on;
-        `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
-    op_latency
-        Seconds one operation takes on an idle server, besides the messages.
-    change_latency
-        Seconds that a create, an unlink, a mkdir or a rename takes on an idle server beyond that.
-    max_rpcs_in_flight
-        Stats that a client has under way to one MDT (of its mdc), besides the one RPC that
-        modifies.
-    directory_rate
-        New names/s in one directory.
-    readdir_rate
-        Names/s that one MDT reads out of directories.
-    stripe_time
-        Seconds that each stripe object adds to a create, and to an unlink.
-    journal_commit
-        Seconds of a journal commit of an MDT.
-    precreated
-        Objects that each OST has made ahead when the job starts.
-    precreate_limit, precreate_rate
-        Most objects that an OST makes ahead at once, and objects/s that it makes.
-    modifying_rpcs
-        RPCs that modify which a client has under way to one MDT (max_mod_rpcs_in_flight, from
-        Lustre 2.8 on); before that one.
-    mdt_write_rate, mdt_read_rate
-        Sustained bytes/s of the storage of one MDT, for data that files have on it (DoM).
-    """
-
-    mdts: Few
+    mdts: Few  #: Metadata targets in use.
+    #: Operations/s of one MDT: opens of an existing file, creates of one-stripe files, and so on;
+    #: `sync_rate` is of MDS_SYNC, the metadata part of fsync, with nothing left to commit.
     open_rate: PerSecond
     create_rate: PerSecond
     close_rate: PerSecond
     stat_rate: PerSecond
     unlink_rate: PerSecond
     sync_rate: PerSecond
-    op_latency: Seconds
+    op_latency: Seconds  #: Seconds one operation takes on an idle server, besides the messages.
+    #: Seconds that a create, an unlink, a mkdir or a rename takes on an idle server beyond that.
     change_latency: Seconds = 0.0
+    #: Stats that a client has under way to one MDT (of its mdc), besides the one RPC that modifies.
     max_rpcs_in_flight: Count
-    directory_rate: PerSecond
-    readdir_rate: PerSecond
-    stripe_time: Seconds
-    journal_commit: Seconds
-    precreated: Count
+    directory_rate: PerSecond  #: New names/s in one directory.
+    readdir_rate: PerSecond  #: Names/s that one MDT reads out of directories.
+    stripe_time: Seconds  #: Seconds that each stripe object adds to a create, and to an unlink.
+    journal_commit: Seconds  #: Seconds of a journal commit of an MDT.
+    precreated: Count  #: Objects that each OST has made ahead when the job starts.
+    #: Most objects that an OST makes ahead at once, and objects/s that it makes.
     precreate_limit: Count
     precreate_rate: PerSecond
+    #: RPCs that modify which a client has under way to one MDT (max_mod_rpcs_in_flight, from Lustre
+    #: 2.8 on); before that one.
     modifying_rpcs: Count | None = None
+    #: Sustained bytes/s of the storage of one MDT, for data that files have on it (DoM).
     mdt_write_rate: Rate | None = None
     mdt_read_rate: Rate | None = None
 
 
 @kept(before={"disk_settle": 0.0, "shared_commit": lambda fields: fields["journal_commit"]})
 class Lustre(Model):
-    """The file system: object storage servers (OSS), their targets (OST), and the client's limits.
+    """The file system: object storage servers (OSS), their targets (OST), limits of clients."""
 
-    Attributes
-    ----------
-    version
-        Of Lustre.
-    mounts
-        What paths on it begin with, by which a Darshan log of the machine is known; None if nobody
-        says.
-    links
-        What paths begin with that lead to it on this machine, and elsewhere on other machines: they
-        tell the machine only together with one of its mounts.
-    years
-        When it was in service.
-    osts, osts_per_oss
-        Object storage targets in all, and on one server.
-    oss_per_unit
-        Servers of a storage unit: each can serve the targets of the one before it when that dies,
-        and the first those of the last. 1: none can.
-    oss_rate
-        Most bytes/s through one OSS in one direction.
-    oss_request_time
-        Seconds an OSS spends on a small request: a lock, a glimpse, an OST_SYNC with nothing left
-        to commit.
-    ost_write_rate, ost_read_rate
-        Sustained bytes/s of one OST's disks.
-    ost_request_overhead
-        Seconds an OST spends on a bulk RPC besides moving its bytes.
-    ost_write_latency
-        Seconds that the array takes for a bulk RPC that is written beyond its share of the disks'
-        time, while it works at others too: no reply comes before the blocks are on the disks.
-    ost_spread
-        Relative standard deviation of the rates from OST to OST, drawn anew for each repetition.
-    slow_share, slow_factor
-        Share of its time in which an OST is slow, for minutes: longer than a repetition lasts. How
-        many times as long its services and its commits take then.
-    ost_jitter
-        The same from one service of an OST to the next.
-    ost_fullness, fullness_spread, fullness_knee, fullness_loss
-        How full the OSTs are, 0 to 1, and the standard deviation from OST to OST; beyond the knee
-        an OST loses speed, in proportion, down to the loss when it is full.
-    raid_stripe, raid_chunk, partial_stripe_factor
-        Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work
-        a byte is in a small part of a stripe; no part is more work than the whole stripe.
-    ost_disks, disk_seek, disk_settle, disk_turn, disk_queue
-        Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
-        average, those of it until the head has settled, however near it is, and those of one turn
-        of its platter; most reads that it chooses the nearest from
-        (see ``xc40io.lustre.server.disks``).
-    other_reads, other_writes, other_spread
-        What other jobs read and write on a usual day, bytes/s of the whole file system, and how
-        much that varies from day to day: the standard deviation of its logarithm. Only scenarios
-        with ``background: {typical: true}`` look at it.
-    journal_commit, shared_commit, commit_period
-        Seconds of a journal commit while the disks have nothing else to do: of an object that one
-        node has written, and of one to new RAID stripes of which several nodes have written since
-        its commit before; and seconds between those that nobody asks for. What the array of an OST
-        is busy with as a commit begins comes on top. 0: an ideal OST, on which all that is written
-        is durable.
-    rpc_size
-        Largest bulk RPC in bytes (the client's max_pages_per_rpc).
-    max_rpcs_in_flight
-        Bulk RPCs that one client has under way to one OST.
-    max_dirty
-        Bytes of unwritten data that one client may hold for one OST (max_dirty_mb).
-    initial_grant, grant_chunk
-        Bytes that an OST has promised to take from a client when the job starts, and the most that
-        a reply adds.
-    unused_locks_per_core
-        Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
-    readahead, readahead_step
-        Most bytes of a reader's window, and of all that the readers of a node have on its way ahead
-        of them; and by how much the window grows with each read in order.
-    readahead_alignment, readahead_whole
-        A window for reading ahead ends at a multiple of so many bytes, where a BRW RPC of the
-        largest size would; and bytes of a file that is read whole (max_read_ahead_whole_mb).
-    statahead_max
-        Most entries of a directory that a client asks for ahead of a process that lists it and
-        stats them in their order (llite.*.statahead_max); 0: none.
-    statahead_agl
-        Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
-    full_extents_first
-        Whether dirty extents that fill an RPC go before others (Lustre 2.10, LU-8515).
-    lock_ahead
-        Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
-    capacity
-        Usable bytes of the file system.
-    default_stripe_count, default_stripe_size
-        Striping of a file for which none was set.
-    composite_layouts
-        Whether a layout can have several components (PFL, Lustre 2.10).
-    overstriping
-        Whether an OST can have several objects of a file (Lustre 2.13).
-    dom_size
-        Most bytes of a file on an MDT (lod.*.dom_stripesize, Lustre 2.11); none unless given.
-    pools
-        Pools of OSTs that a layout can name (lctl pool_add), as ``flash=0-7, disk=8-55``.
-    message_size
-        Largest LNET message in bytes (the LNET MTU), of a machine without LNET routers; of others
-        it is ``lnet.message_size``.
-    mds
-        The metadata servers.
-    """
-
-    version: str
+    version: str  #: Of Lustre.
+    #: What paths on it begin with, by which a Darshan log of the machine is known; None if nobody
+    #: says.
     mounts: Mounts | None = None
+    #: What paths begin with that lead to it on this machine, and elsewhere on other machines: they
+    #: tell the machine only together with one of its mounts.
     links: Mounts | None = None
-    years: Years | None = None
+    years: Years | None = None  #: When it was in service.
+    #: Object storage targets in all, and on one server.
     osts: Annotated[int, Field(gt=0, le=100_000)]
     osts_per_oss: Few
+    #: Servers of a storage unit: each can serve the targets of the one before it when that dies,
+    #: and the first those of the last. 1: none can.
     oss_per_unit: Few = 1
-    oss_rate: Rate
+    oss_rate: Rate  #: Most bytes/s through one OSS in one direction.
+    #: Seconds an OSS spends on a small request: a lock, a glimpse, an OST_SYNC with nothing left to
+    #: commit.
     oss_request_time: Seconds
+    #: Sustained bytes/s of one OST's disks.
     ost_write_rate: Rate
     ost_read_rate: Rate
-    ost_request_overhead: Seconds
+    ost_request_overhead: Seconds  #: Seconds an OST spends on a bulk RPC besides moving its bytes.
+    #: Seconds that the array takes for a bulk RPC that is written beyond its share of the disks'
+    #: time, while it works at others too: no reply comes before the blocks are on the disks.
     ost_write_latency: Seconds
+    #: Relative standard deviation of the rates from OST to OST, drawn anew for each repetition.
     ost_spread: Annotated[float, Field(ge=0, lt=1)]
+    #: Share of its time in which an OST is slow, for minutes: longer than a repetition lasts. How
+    #: many times as long its services and its commits take then.
     slow_share: Annotated[float, Field(ge=0, le=1)]
     slow_factor: Annotated[float, Field(ge=1)]
+    #: The same from one service of an OST to the next.
     ost_jitter: Annotated[float, Field(ge=0, lt=2)]
+    #: How full the OSTs are, 0 to 1, and the standard deviation from OST to OST; beyond the knee an
+    #: OST loses speed, in proportion, down to the loss when it is full.
     ost_fullness: Annotated[float, Field(ge=0, le=1)]
     fullness_spread: Annotated[float, Field(ge=0)]
     fullness_knee: Annotated[float, Field(ge=0, lt=1)]
     fullness_loss: Annotated[float, Field(ge=0, lt=1)]
+    #: What other jobs read and write on a usual day, bytes/s of the whole file system, and how much
+    #: that varies from day to day: the standard deviation of its logarithm. Only scenarios with
+    #: ``background: {typical: true}`` look at it.
     other_reads: Load
     other_writes: Load
     other_spread: Annotated[float, Field(ge=0)]
+    #: Bytes of data in a full stripe of the RAID, bytes of it on one disk, and how much more work a
+    #: byte is in a small part of a stripe; no part is more work than the whole stripe.
     raid_stripe: Size
     raid_chunk: Size
     partial_stripe_factor: Annotated[float, Field(ge=1)]
+    #: Disks of an OST, the seconds in which one of them moves its head to a read elsewhere, on
+    #: average, those of it until the head has settled, however near it is, and those of one turn of
+    #: its platter; most reads that it chooses the nearest from (see
+    #: ``xc40io.lustre.server.disks``).
     ost_disks: Few
     disk_seek: Seconds
     disk_settle: Seconds
     disk_turn: Seconds
     disk_queue: Count
+    #: Seconds of a journal commit while the disks have nothing else to do: of an object that one
+    #: node has written, and of one to new RAID stripes of which several nodes have written since
+    #: its commit before; and seconds between those that nobody asks for. What the array of an OST
+    #: is busy with as a commit begins comes on top. 0: an ideal OST, on which all that is written
+    #: is durable.
     journal_commit: Seconds
     shared_commit: Seconds
     commit_period: Annotated[Seconds, Field(gt=0)]
-    rpc_size: Size
-    max_rpcs_in_flight: Count
-    max_dirty: Size
+    rpc_size: Size  #: Largest bulk RPC in bytes (the client's max_pages_per_rpc).
+    max_rpcs_in_flight: Count  #: Bulk RPCs that one client has under way to one OST.
+    max_dirty: Size  #: Bytes of unwritten data that one client may hold for one OST (max_dirty_mb).
+    #: Bytes that an OST has promised to take from a client when the job starts, and the most that a
+    #: reply adds.
     initial_grant: Bytes
     grant_chunk: Size
+    #: Unused locks that a client keeps for one OST, for each of its cores (lock LRU).
     unused_locks_per_core: Count
+    #: Most bytes of a reader's window, and of all that the readers of a node have on its way ahead
+    #: of them; and by how much the window grows with each read in order.
     readahead: Bytes
     readahead_step: Size
+    #: A window for reading ahead ends at a multiple of so many bytes, where a BRW RPC of the
+    #: largest size would; and bytes of a file that is read whole (max_read_ahead_whole_mb).
     readahead_alignment: Size
     readahead_whole: Bytes
+    #: Most entries of a directory that a client asks for ahead of a process that lists it and stats
+    #: them in their order (llite.*.statahead_max); 0: none.
     statahead_max: Annotated[int, Field(ge=0, le=8192)] = 32
+    #: Whether it asks for their sizes ahead, too (llite.*.statahead_agl).
     statahead_agl: bool = True
+    #: Whether dirty extents that fill an RPC go before others (Lustre 2.10, LU-8515).
     full_extents_first: bool | None = None
-    lock_ahead: bool
-    capacity: Size
+    lock_ahead: bool  #: Whether locks can be asked for ahead of their use (Lustre 2.11, LU-6179).
+    capacity: Size  #: Usable bytes of the file system.
+    #: Striping of a file for which none was set.
     default_stripe_count: Annotated[int, Field(ge=-1)]
     default_stripe_size: Size
+    #: Whether a layout can have several components (PFL, Lustre 2.10).
     composite_layouts: bool | None = None
+    #: Whether an OST can have several objects of a file (Lustre 2.13).
     overstriping: bool | None = None
+    #: Most bytes of a file on an MDT (lod.*.dom_stripesize, Lustre 2.11); none unless given.
     dom_size: Size | None = None
+    #: Pools of OSTs that a layout can name (lctl pool_add), as ``flash=0-7, disk=8-55``.
     pools: Pools | None = None
+    #: Largest LNET message in bytes (the LNET MTU), of a machine without LNET routers; of others it
+    #: is ``lnet.message_size``.
     message_size: MessageSize | None = None
-    mds: Mds
+    mds: Mds  #: The metadata servers.
 
     @property
     def range_locks(self) -> bool:
@@ -439,32 +362,21 @@ class Lnet(Model):
 
     Fine-grained routing (FGR) gives each group of routers its own group of OSSs, so that traffic
     stays off the InfiniBand switches' uplinks.
-
-    Attributes
-    ----------
-    routers
-        All LNET routers; those of the groups and those for metadata.
-    groups, routers_per_group, oss_per_group
-        FGR groups, and the routers and object storage servers in each.
-    metadata_routers
-        Routers that serve the metadata servers.
-    message_size
-        Largest LNET message in bytes (the LNET MTU); a longer RPC travels as several.
-    ib_links_per_router, ib_link_rate, ib_latency
-        InfiniBand links of one router, bytes/s of one in one direction, seconds along one.
-    router_latency
-        Seconds that a router takes to receive and forward a message, besides its bytes.
     """
 
-    routers: Few
+    routers: Few  #: All LNET routers; those of the groups and those for metadata.
+    #: FGR groups, and the routers and object storage servers in each.
     groups: Few
     routers_per_group: Few
     oss_per_group: Few
-    metadata_routers: Annotated[int, Field(ge=0)]
+    metadata_routers: Annotated[int, Field(ge=0)]  #: Routers that serve the metadata servers.
+    #: Largest LNET message in bytes (the LNET MTU); a longer RPC travels as several.
     message_size: MessageSize
+    #: InfiniBand links of one router, bytes/s of one in one direction, seconds along one.
     ib_links_per_router: Few
     ib_link_rate: Rate
     ib_latency: Seconds
+    #: Seconds that a router takes to receive and forward a message, besides its bytes.
     router_latency: Seconds
 
     @property

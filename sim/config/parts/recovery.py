@@ -18,50 +18,31 @@ from xc40io.config.units import Seconds
 
 @kept
 class Recovery(Model):
-    """The timeouts and intervals of Lustre and LNET, in seconds.
+    """The timeouts and intervals of Lustre and LNET, in seconds."""
 
-    Attributes
-    ----------
-    request_timeout
-        From a request that nobody answers to the client's attempt to connect anew. The adaptive
-        timeout: 5 s and 125 % of what the server was known to need.
-    reconnect_interval
-        From one attempt to connect to the next.
-    recovery_window
-        From the first client's connection to a restarted target until all clients have come back:
-        before that the target takes no new requests.
-    router_timeout
-        From a message that an LNET router does not take to the sender's notice that the router is
-        dead. The sender sends such messages again then.
-    router_check
-        Between two pings of a dead router: the longest that one is unused that is there again.
-    takeover
-        From the death of an OSS until its partner has mounted its OSTs.
-    failback
-        To unmount an OST at the partner, and to mount it at its own OSS again.
-    link_wait
-        From the failure of a link until the network is quiesced: more failures may follow.
-    quiesce
-        For which the whole network stands still when its routes are computed anew and installed.
-    lock_callback_timeout
-        From a blocking AST until the OST evicts a client that has not returned the lock.
-    ping_timeout
-        From the last sign of life of a client until servers evict it, though nobody waits for it.
-    rebuild_share
-        Share of the time of its disks that an array gives to the rebuild of one of them.
-    """
-
+    #: From a request that nobody answers to the client's attempt to connect anew. The adaptive
+    #: timeout: 5 s and 125 % of what the server was known to need.
     request_timeout: Seconds
-    reconnect_interval: Annotated[Seconds, Field(gt=0)]
+    reconnect_interval: Annotated[Seconds, Field(gt=0)]  #: From one attempt to connect to the next.
+    #: From the first client's connection to a restarted target until all clients have come back:
+    #: before that the target takes no new requests.
     recovery_window: Seconds
+    #: From a message that an LNET router does not take to the sender's notice that the router is
+    #: dead. The sender sends such messages again then.
     router_timeout: Seconds
+    #: Between two pings of a dead router: the longest that one is unused that is there again.
     router_check: Seconds
-    takeover: Seconds
-    failback: Seconds
+    takeover: Seconds  #: From the death of an OSS until its partner has mounted its OSTs.
+    failback: Seconds  #: To unmount an OST at the partner, and to mount it at its own OSS again.
+    #: From the failure of a link until the network is quiesced: more failures may follow.
     link_wait: Seconds
+    #: For which the whole network stands still when its routes are computed anew and installed.
     quiesce: Seconds
+    #: From a blocking AST until the OST evicts a client that has not returned the lock.
     lock_callback_timeout: Seconds
+    #: From the last sign of life of a client until servers evict it, though nobody waits for it.
     ping_timeout: Seconds
+    #: Share of the time of its disks that an array gives to the rebuild of one of them.
     rebuild_share: Annotated[float, Field(gt=0, lt=1)]
 
     def reconnected(self, gone: float, back: float, *, turn: int = 0, servers: int = 1) -> float:

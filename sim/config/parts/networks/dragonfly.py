@@ -13,23 +13,7 @@ from xc40io.config.units import Few, Rate
 
 @kept
 class Dragonfly(NetworkBase):
-    """The network of the Cray XC series: a dragonfly of Aries routers.
-
-    Attributes
-    ----------
-    kind
-        ``dragonfly``.
-    groups, chassis, slots
-        A group has `chassis` rows of `slots` blades; a blade carries one router.
-    green_links, black_links, group_links
-        Links between two routers of one chassis (green, rank 1), between two routers in the same
-        slot of two chassis of a group (black, rank 2), and between two groups (blue, rank 3).
-    green_rate, black_rate, blue_rate
-        Raw bytes/s of one link in one direction.
-    routing_bias
-        By what the queue on a non-minimal route is multiplied before it is compared with the queue
-        on a minimal one: 1 is Cray's ADAPTIVE_0, more favours minimal routes.
-    """
+    """The network of the Cray XC series: a dragonfly of Aries routers."""
 
     interconnect: ClassVar[str] = "Aries"
     title: ClassVar[str] = "Cray Aries dragonfly"
@@ -44,16 +28,22 @@ class Dragonfly(NetworkBase):
     }
     first_bought: ClassVar[tuple[str, ...]] = ("group_links", "blue_rate")
 
-    kind: Literal["dragonfly"]
+    kind: Literal["dragonfly"]  #: ``dragonfly``.
+    #: A group has `chassis` rows of `slots` blades; a blade carries one router.
     groups: Few
     chassis: Few
     slots: Few
+    #: Links between two routers of one chassis (green, rank 1), between two routers in the same
+    #: slot of two chassis of a group (black, rank 2), and between two groups (blue, rank 3).
     green_links: Few
     black_links: Few
     group_links: Few
+    #: Raw bytes/s of one link in one direction.
     green_rate: Rate
     black_rate: Rate
     blue_rate: Rate
+    #: By what the queue on a non-minimal route is multiplied before it is compared with the queue
+    #: on a minimal one: 1 is Cray's ADAPTIVE_0, more favours minimal routes.
     routing_bias: Annotated[float, Field(gt=0)]
 
     @property

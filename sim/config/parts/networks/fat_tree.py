@@ -11,19 +11,7 @@ from xc40io.config.units import Few, Rate
 
 @kept
 class FatTree(NetworkBase):
-    """A fat tree of two levels, as clusters on InfiniBand have it.
-
-    Attributes
-    ----------
-    kind
-        ``fat_tree``.
-    leaves, spines
-        Switches that nodes hang on, `nodes_per_router` on each, and switches that join these.
-    uplinks
-        Links between each leaf and each spine.
-    uplink_rate
-        Raw bytes/s of one link in one direction.
-    """
+    """A fat tree of two levels, as clusters on InfiniBand have it."""
 
     interconnect: ClassVar[str] = "the fat tree"
     title: ClassVar[str] = "fat tree"
@@ -35,8 +23,9 @@ class FatTree(NetworkBase):
     }
     first_bought: ClassVar[tuple[str, ...]] = ("spines", "uplink_rate")
 
-    kind: Literal["fat_tree"]
+    kind: Literal["fat_tree"]  #: ``fat_tree``.
+    #: Switches that nodes hang on, `nodes_per_router` on each, and switches that join these.
     leaves: Few
     spines: Few
-    uplinks: Few
-    uplink_rate: Rate
+    uplinks: Few  #: Links between each leaf and each spine.
+    uplink_rate: Rate  #: Raw bytes/s of one link in one direction.

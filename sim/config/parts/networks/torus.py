@@ -13,23 +13,7 @@ from xc40io.config.units import Few, Rate
 
 @kept
 class Torus(NetworkBase):
-    """The network of the Cray XE and XK series: a 3-D torus of Gemini routers.
-
-    Attributes
-    ----------
-    kind
-        ``torus``.
-    x, y, z
-        Routers around a ring of each dimension.
-    slots
-        Blades of a chassis, which follow each other in z.
-    routers_per_blade
-        Routers of a blade, neighbours in y.
-    x_links, y_links, z_links
-        Links between two neighbours in each dimension.
-    mezzanine_rate, backplane_rate, cable_rate
-        Raw bytes/s of one link in one direction: on a blade, within a chassis, elsewhere.
-    """
+    """The network of the Cray XE and XK series: a 3-D torus of Gemini routers."""
 
     interconnect: ClassVar[str] = "Gemini"
     title: ClassVar[str] = "Cray Gemini torus"
@@ -44,15 +28,18 @@ class Torus(NetworkBase):
     }
     first_bought: ClassVar[tuple[str, ...]] = ("z_links", "cable_rate")
 
-    kind: Literal["torus"]
+    kind: Literal["torus"]  #: ``torus``.
+    #: Routers around a ring of each dimension.
     x: Few
     y: Few
     z: Few
-    slots: Few
-    routers_per_blade: Few
+    slots: Few  #: Blades of a chassis, which follow each other in z.
+    routers_per_blade: Few  #: Routers of a blade, neighbours in y.
+    #: Links between two neighbours in each dimension.
     x_links: Few
     y_links: Few
     z_links: Few
+    #: Raw bytes/s of one link in one direction: on a blade, within a chassis, elsewhere.
     mezzanine_rate: Rate
     backplane_rate: Rate
     cable_rate: Rate
