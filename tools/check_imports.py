@@ -1,4 +1,4 @@
-"""Imports of the project, also those by names in strings: where they point, where they stand.
+"""Imports of the project, also those by names in strings; names that are given twice.
 
 ``make lint`` runs it beside ``lint-imports``, which sees ``import`` statements alone::
 
@@ -6,7 +6,7 @@
 
 A string that is the name of a module of the project, as ``"xc40io.run.jobs"``, or of something in
 one, as ``"xc40io.run.jobs:simulate_jobs"``, counts as an import of that module: somebody imports it
-by that name. Two rules are checked:
+by that name. These rules are checked:
 
 * Imports point downward in the layers of ``pyproject.toml``, and there are no circles, neither of
   modules nor of packages.
@@ -14,6 +14,8 @@ by that name. Two rules are checked:
   package of our own that few runs need (``SELDOM``), and nowhere else. So it brings something heavy
   that its module does not import anyway. ``xc40io --help`` imports ``START``, and no command: these
   it finds by name. All other modules may import at their top what every run needs (``USUAL``).
+* What a module imports at its top it does not import once more for annotations alone.
+* A module gives a name its value once, and a name of arrays (``Int32Array``) means one thing.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -238,6 +241,43 @@ def needless(imports: Imports) -> list[Import]:
     ]
 
 
+def apart(imports: Imports) -> list[Import]:
+    """Return the imports for annotations alone of what the same module imports anyway."""
+    there = {(one.importer, one.imported) for one in imports.own() if one.place == "top"}
+    alone = (one for one in imports.own() if one.place == "typing")
+    return [one for one in alone if (one.importer, one.imported) in there]
+
+
+def named_twice(modules: Mapping[str, Path]) -> list[str]:
+    """Return the names of modules that get a value twice, and those of arrays that mean several."""
+    found = []
+    arrays: dict[str, dict[str, str]] = {}  # a module by what the name of an array means
+    for module, path in modules.items():
+        given = list(_given(path))
+        for name, times in Counter(name for name, _ in given).items():
+            if times > 1:
+                found.append(f"{module} gives {name} a value {times} times")
+        for name, value in given:
+            if re.fullmatch(r"(npt\.)?NDArray\[np\.\w+\]", value):
+                arrays.setdefault(name, {})[value.removeprefix("npt.")] = module
+    for name, meant in arrays.items():
+        if len(meant) > 1:
+            told = " and ".join(f"{value} in {module}" for value, module in meant.items())
+            found.append(f"{name} is {told}: right would be a name for each")
+    return found
+
+
+def _given(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the names to which a module gives values, each time, and the values as they stand."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = [one for target in targets for one in getattr(target, "elts", [target])]
+            for name in names:
+                if isinstance(name, ast.Name):
+                    yield name.id, ast.unparse(node.value)
+
+
 def wrong(imports: Imports, settings: Mapping[str, Any]) -> list[str]:
     """Return what breaks the rules, a line each; the layers are those of ``pyproject.toml``."""
     linted = settings["tool"]["importlinter"]
@@ -253,7 +293,8 @@ def wrong(imports: Imports, settings: Mapping[str, Any]) -> list[str]:
                 found += upward(own, layers, container)
     for one in needless(imports):
         found.append(f"{_told(one)}: nothing heavy comes with it, so it belongs to the top")
-    return found
+    found += [f"{_told(one)} for annotations and at the top" for one in apart(imports)]
+    return found + named_twice(imports.modules)
 
 
 def _module_name(package: str, path: Path) -> str:

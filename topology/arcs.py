@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from xc40io.topology.fabric import FloatArray
+from xc40io.topology.arrays import FloatArray
 
 
 def arcs(first: FloatArray, second: FloatArray, bend: ArrayLike) -> FloatArray:

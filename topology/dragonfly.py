@@ -34,8 +34,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xc40io.topology.arrays import FloatArray, Int64Array
 from xc40io.topology.dragonfly_routes import dragonfly_candidates, dragonfly_hop_limits
-from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.fabric import Fabric
 from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
 from xc40io.topology.links import LinkClass, one_class_each
 from xc40io.topology.summary import GB, group_bandwidth, groups_with_lnet, link_facts
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import Figure, FigureBase
 
-IntArray = NDArray[np.int64]
 
 CHASSIS_PER_CABINET = 3
 COLOURS = ("green", "black", "blue")
@@ -222,14 +222,14 @@ def router_name(shape: DragonflyShape, group: int, chassis: int, slot: int) -> s
     return f"c{place_in_row * cabinets_per_group + cabinet}-{row}c{chassis}s{slot}"
 
 
-def green_pairs(shape: DragonflyShape) -> tuple[IntArray, IntArray, IntArray]:
+def green_pairs(shape: DragonflyShape) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Router pairs joined by green links: ``(first, second, links)``, each int64[pairs]."""
     low, high = np.triu_indices(shape.slots, k=1)
     chassis = shape.slots * np.arange(shape.groups * shape.chassis)[:, None]
     return _bundles(chassis + low, chassis + high, shape.green_links)
 
 
-def black_pairs(shape: DragonflyShape) -> tuple[IntArray, IntArray, IntArray]:
+def black_pairs(shape: DragonflyShape) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Router pairs joined by black links: ``(first, second, links)``, each int64[pairs]."""
     low, high = np.triu_indices(shape.chassis, k=1)
     group = shape.routers_per_group * np.arange(shape.groups)[:, None, None]
@@ -237,7 +237,7 @@ def black_pairs(shape: DragonflyShape) -> tuple[IntArray, IntArray, IntArray]:
     return _bundles(column + shape.slots * low, column + shape.slots * high, shape.black_links)
 
 
-def blue_pairs(shape: DragonflyShape) -> tuple[IntArray, IntArray, IntArray]:
+def blue_pairs(shape: DragonflyShape) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Router pairs joined by blue links: ``(first, second, links)``, each int64[pairs].
 
     The rule is in the module's docstring. ``first`` lies in the lower-numbered group.
@@ -253,7 +253,7 @@ def blue_pairs(shape: DragonflyShape) -> tuple[IntArray, IntArray, IntArray]:
     return pairs[0], pairs[1], repeats * shape.links_per_end
 
 
-def _dealt_routers(shape: DragonflyShape, group: IntArray, peer: IntArray) -> IntArray:
+def _dealt_routers(shape: DragonflyShape, group: Int64Array, peer: Int64Array) -> Int64Array:
     """Routers where the cables from ``group`` to its ``peer``-th peer are plugged in.
 
     Both arguments are int64[group pairs]; the result is int64[group pairs, cables, 2].
@@ -261,17 +261,19 @@ def _dealt_routers(shape: DragonflyShape, group: IntArray, peer: IntArray) -> In
     dealt = peer[:, None] * shape.group_cables + np.arange(shape.group_cables)
     column, chassis = np.divmod(dealt % shape.blade_pairs, shape.chassis)
     even_slot = (group[:, None] * shape.chassis + chassis) * shape.slots + 2 * column
-    routers: IntArray = even_slot[:, :, None] + np.arange(2)
+    routers: Int64Array = even_slot[:, :, None] + np.arange(2)
     return routers
 
 
-def _bundles(first: IntArray, second: IntArray, links: int) -> tuple[IntArray, IntArray, IntArray]:
+def _bundles(
+    first: Int64Array, second: Int64Array, links: int
+) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Flatten router pairs that all have the same number of links."""
     return first.ravel(), second.ravel(), np.full(first.size, links)
 
 
 def _candidates(
-    fabric: Fabric, source: IntArray, target: IntArray, seed: int, minimal: int, valiant: int
+    fabric: Fabric, source: Int64Array, target: Int64Array, seed: int, minimal: int, valiant: int
 ) -> Candidates:
     columns = dragonfly_candidates(fabric, source, target, seed, minimal, valiant)
     return Candidates(columns, range(minimal + valiant))

@@ -15,9 +15,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from xc40io.topology.arcs import arcs
+from xc40io.topology.arrays import FloatArray
 from xc40io.topology.dragonfly_drawing import label_groups, label_slots
 from xc40io.topology.dragonfly_places import bends, bundles, circle
-from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.fabric import Fabric
 from xc40io.topology.inks import COMPUTE_INK, EDGE_INK, EMPTY_INK, LNET_INK, TEXT_INK
 
 JOB_INK = "#56606d"

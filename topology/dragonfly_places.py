@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xc40io.topology.fabric import Fabric, FloatArray
-
-IntArray = NDArray[np.int64]
+from xc40io.topology.arrays import FloatArray, Int64Array
+from xc40io.topology.fabric import Fabric
 
 _CORNERS = np.array([(-1, -1), (-1, 1), (1, 1), (1, -1)]) * 0.42
 
@@ -65,11 +64,11 @@ class Bundles(NamedTuple):
         The bundle of each directed link of the fabric, -1 inside groups: int64[links].
     """
 
-    first: IntArray
-    second: IntArray
+    first: Int64Array
+    second: Int64Array
     points: FloatArray
-    links: IntArray
-    of_link: IntArray
+    links: Int64Array
+    of_link: Int64Array
 
 
 def bundles(fabric: Fabric, places: Circle) -> Bundles:
@@ -90,7 +89,7 @@ def bundles(fabric: Fabric, places: Circle) -> Bundles:
 
 
 def _curves(
-    fabric: Fabric, places: Circle, upward: NDArray[np.intp], bundle: IntArray
+    fabric: Fabric, places: Circle, upward: NDArray[np.intp], bundle: Int64Array
 ) -> FloatArray:
     """Return the points of each bundle's curve.
 
@@ -112,7 +111,7 @@ def _curves(
     return points
 
 
-def _innermost(fabric: Fabric) -> IntArray:
+def _innermost(fabric: Fabric) -> Int64Array:
     """Router of the same group and slot in chassis 0, for each router."""
     slots = int(fabric.router_slot.max()) + 1
     return np.arange(fabric.routers) - fabric.router_chassis * slots

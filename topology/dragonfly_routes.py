@@ -20,18 +20,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from xc40io.topology.arrays import Int32Array, Int64Array
 from xc40io.topology.draws import Draws
 from xc40io.topology.fabric import NO_LINK, Fabric
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-
 
 def dragonfly_candidates(
-    fabric: Fabric, source: LongArray, target: LongArray, seed: int, minimal: int, valiant: int
-) -> list[IntArray]:
+    fabric: Fabric, source: Int64Array, target: Int64Array, seed: int, minimal: int, valiant: int
+) -> list[Int32Array]:
     """Draw candidate routes for pairs of routers: minimal ones, then non-minimal ones.
 
     Returns
@@ -72,10 +69,10 @@ class _Maps:
     """
 
     fabric: Fabric
-    local_link: IntArray
-    gateways: IntArray
-    first_gateway: LongArray
-    gateway_count: LongArray
+    local_link: Int32Array
+    gateways: Int32Array
+    first_gateway: Int64Array
+    gateway_count: Int64Array
 
     @classmethod
     def of(cls, fabric: Fabric) -> _Maps:
@@ -100,7 +97,7 @@ class _Maps:
             gateway_count=count.reshape(groups, groups),
         )
 
-    def within_group(self, source: LongArray, target: LongArray, order: LongArray) -> IntArray:
+    def within_group(self, source: Int64Array, target: Int64Array, order: Int64Array) -> Int32Array:
         """Ways between routers of the same group: int32[P, 2], -1 where no link is needed.
 
         An even ``order`` goes green first, an odd one black first. Where one link is enough one
@@ -119,8 +116,8 @@ class _Maps:
         return np.stack(steps, axis=1)
 
     def minimal(
-        self, source: LongArray, target: LongArray, gateway: LongArray, order: LongArray
-    ) -> IntArray:
+        self, source: Int64Array, target: Int64Array, gateway: Int64Array, order: Int64Array
+    ) -> Int32Array:
         """Minimal routes: int32[P, 5], -1 where no link is needed.
 
         ``gateway`` picks the blue link, modulo their number; the two lowest bits of ``order``
@@ -151,8 +148,8 @@ _GATEWAY, _STRIDE, _ORDER, _VIA_GROUP, _VIA_ROUTER = range(5)
 
 
 def _minimal_candidate(
-    maps: _Maps, source: LongArray, target: LongArray, draw: Draws, number: int
-) -> IntArray:
+    maps: _Maps, source: Int64Array, target: Int64Array, draw: Draws, number: int
+) -> Int32Array:
     """Draw the ``number``-th minimal candidate of every pair, int32[P, 5]."""
     ends = maps.fabric.router_group[source], maps.fabric.router_group[target]
     # A stride that is no multiple of the number of gateways: the second differs from the first.
@@ -164,8 +161,8 @@ def _minimal_candidate(
 
 
 def _valiant_candidate(
-    maps: _Maps, source: LongArray, target: LongArray, draw: Draws, number: int
-) -> IntArray:
+    maps: _Maps, source: Int64Array, target: Int64Array, draw: Draws, number: int
+) -> Int32Array:
     """Draw the ``number``-th non-minimal candidate of every pair, int32[P, 10]."""
     fabric = maps.fabric
     per_group = maps.local_link.shape[1]

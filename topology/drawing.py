@@ -14,7 +14,8 @@ import numpy as np
 from matplotlib.figure import Figure, FigureBase
 from numpy.typing import NDArray
 
-from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.arrays import FloatArray
+from xc40io.topology.fabric import Fabric
 from xc40io.topology.inks import TEXT_INK
 from xc40io.topology.kinds import kind_of
 from xc40io.topology.text import format_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-LongArray = NDArray[np.int64]
+from xc40io.topology.arrays import Int64Array
 
 
 class Draws:
@@ -19,12 +19,12 @@ class Draws:
         Routers.
     """
 
-    def __init__(self, seed: int, source: LongArray, target: LongArray) -> None:
+    def __init__(self, seed: int, source: Int64Array, target: Int64Array) -> None:
         pair = source.astype(np.uint64) << np.uint64(32) | target.astype(np.uint64)
         whole_seed = np.array([seed % 2**64], dtype=np.uint64)
         self._state = _scramble(_scramble(whole_seed) ^ pair)
 
-    def __call__(self, *purpose: int) -> LongArray:
+    def __call__(self, *purpose: int) -> Int64Array:
         """Draw int64[P] from 0 to 2**63 - 1; another purpose gives independent numbers."""
         state = self._state
         for part in purpose:

@@ -20,14 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from xc40io.topology.arrays import FloatArray, Int32Array
 from xc40io.topology.dealing import deal
 from xc40io.topology.links import LinkClass
 
 if TYPE_CHECKING:
     import networkx as nx
 
-IntArray = NDArray[np.int32]
-FloatArray = NDArray[np.float64]
 
 NO_LINK = -1
 """Where a number of a link is expected and none is meant."""
@@ -77,22 +76,22 @@ class Fabric:
     kind: str
     link_classes: dict[str, LinkClass]
     axes: tuple[str, ...]
-    router_coordinates: IntArray
-    router_group: IntArray
-    router_chassis: IntArray
-    router_slot: IntArray
+    router_coordinates: Int32Array
+    router_group: Int32Array
+    router_chassis: Int32Array
+    router_slot: Int32Array
     router_names: tuple[str, ...]
     routers_per_blade: int
-    link_source: IntArray
-    link_target: IntArray
-    link_reverse: IntArray
-    link_multiplicity: IntArray
+    link_source: Int32Array
+    link_target: Int32Array
+    link_reverse: Int32Array
+    link_multiplicity: Int32Array
     link_rate: FloatArray
     link_latency: FloatArray
     link_colour: NDArray[np.int8]
-    compute_router: IntArray
-    service_router: IntArray
-    lnet_router: IntArray
+    compute_router: Int32Array
+    service_router: Int32Array
+    lnet_router: Int32Array
 
     @property
     def colours(self) -> tuple[str, ...]:
@@ -115,17 +114,17 @@ class Fabric:
         return int(self.router_group.max()) + 1
 
     @property
-    def service_blades(self) -> IntArray:
+    def service_blades(self) -> Int32Array:
         """Numbers of the service blades, in ascending order."""
         return np.unique(self.service_router // self.routers_per_blade)
 
     @property
-    def compute_group(self) -> IntArray:
+    def compute_group(self) -> Int32Array:
         """Group of each compute node, int32[compute nodes]."""
         return self.router_group[self.compute_router]
 
     @property
-    def node_router(self) -> IntArray:
+    def node_router(self) -> Int32Array:
         """Router of each node, int32[nodes]: the compute nodes, then the service nodes."""
         return np.concatenate([self.compute_router, self.service_router])
 
@@ -284,7 +283,7 @@ def _check_room(
         )
 
 
-def _service_blades(group: IntArray, chassis: IntArray, count: int, seed: int) -> IntArray:
+def _service_blades(group: Int32Array, chassis: Int32Array, count: int, seed: int) -> Int32Array:
     """Numbers of the service blades, in the order in which they were dealt out.
 
     ``group`` and ``chassis`` are int32[blades].

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from xc40io.topology.arrays import Int64Array
 from xc40io.topology.draws import Draws
 from xc40io.topology.fabric import NO_LINK, Fabric
 from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import FigureBase
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
 
 AXES = ("level", "switch")
 CLASSES = ("uplink",)
@@ -123,7 +121,7 @@ def fat_tree(shape: FatTreeShape, links: Mapping[str, LinkClass]) -> nx.Graph[in
 
 
 def _candidates(
-    fabric: Fabric, source: LongArray, target: LongArray, seed: int, minimal: int, valiant: int
+    fabric: Fabric, source: Int64Array, target: Int64Array, seed: int, minimal: int, valiant: int
 ) -> Candidates:
     """Draw spines for pairs of leaves, each another one as long as there are others."""
     leaves, spines = _levels(fabric)

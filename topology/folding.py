@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from xc40io.topology.arrays import Int64Array
 
 
-def folded(place: IntArray, extent: int) -> IntArray:
+def folded(place: Int64Array, extent: int) -> Int64Array:
     """Where the members of a folded ring stand: out over the even places, back over the odd ones.
 
     >>> folded(np.arange(5), 5).tolist()
     [0, 2, 4, 3, 1]
     """
-    where: IntArray = np.where(2 * place < extent, 2 * place, 2 * (extent - place) - 1)
+    where: Int64Array = np.where(2 * place < extent, 2 * place, 2 * (extent - place) - 1)
     return where

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from xc40io.topology.arrays import Int32Array, Int64Array
 from xc40io.topology.links import LinkClass
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import Figure, FigureBase
 
-    from xc40io.topology.fabric import Fabric, FloatArray
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
+    from xc40io.topology.arrays import FloatArray
+    from xc40io.topology.fabric import Fabric
 
 
 class Fact(NamedTuple):
@@ -38,7 +37,7 @@ class Fact(NamedTuple):
 class Candidates(NamedTuple):
     """Candidate routes for P pairs of routers."""
 
-    columns: list[IntArray]
+    columns: list[Int32Array]
     """int32[P, most links] each: the links in the order of travel, ``NO_LINK`` where none is
     needed."""
     which: Sequence[int]
@@ -52,7 +51,7 @@ class Kind(NamedTuple):
     lengths: Mapping[str, str]  # the classes of its links, and how long these are
     graph: Callable[[Any, Mapping[str, LinkClass]], nx.Graph[int]]  # of a shape and its links
     # fabric, sources, targets, seed, minimal, valiant: the minimal candidates come first
-    candidates: Callable[[Fabric, LongArray, LongArray, int, int, int], Candidates]
+    candidates: Callable[[Fabric, Int64Array, Int64Array, int, int, int], Candidates]
     hop_limits: Callable[[Fabric], tuple[int, int]]  # most links of a minimal and another route
     facts: Callable[[Fabric], tuple[list[Fact], list[Fact]]]  # before and behind those of all kinds
     subtitle: Callable[[Fabric], str]  # what it consists of, in a line
@@ -60,7 +59,9 @@ class Kind(NamedTuple):
     group: str  # what a group of routers is called
     # fabric, links, start, stop: turns routes round that do not lead back over the same cables
     ways_back: (
-        Callable[[Fabric, IntArray, LongArray, LongArray], tuple[IntArray, LongArray, LongArray]]
+        Callable[
+            [Fabric, Int32Array, Int64Array, Int64Array], tuple[Int32Array, Int64Array, Int64Array]
+        ]
         | None
     ) = None
     # how busy the links were (float64[links]), with the nodes of the job; None: not drawn

@@ -12,10 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from xc40io.topology.arrays import Int32Array
 from xc40io.topology.dealing import deal
 from xc40io.topology.fabric import Fabric
-
-IntArray = NDArray[np.int32]
 
 POLICIES = ("contiguous", "random", "spread", "list")
 
@@ -30,9 +29,9 @@ def place(
     count: int,
     fabric: Fabric,
     seed: int = 0,
-    nodes: str | Sequence[int] | IntArray | None = None,
+    nodes: str | Sequence[int] | Int32Array | None = None,
     exclude: ArrayLike | None = None,
-) -> IntArray:
+) -> Int32Array:
     """Choose the compute nodes of a job.
 
     Parameters
@@ -97,7 +96,7 @@ def place(
     return chosen.astype(np.int32)
 
 
-def parse_node_list(text: str) -> IntArray:
+def parse_node_list(text: str) -> Int32Array:
     """Read node numbers written as ALPS and Slurm write them: ``0-15,32,40-43``.
 
     Parameters
@@ -135,8 +134,8 @@ def parse_node_list(text: str) -> IntArray:
 
 
 def _listed(
-    nodes: str | Sequence[int] | IntArray, count: int, fabric: Fabric, taken: NDArray[np.int64]
-) -> IntArray:
+    nodes: str | Sequence[int] | Int32Array, count: int, fabric: Fabric, taken: NDArray[np.int64]
+) -> Int32Array:
     """Check an explicit list of nodes and return it."""
     listed = parse_node_list(nodes) if isinstance(nodes, str) else np.asarray(nodes, dtype=np.int64)
     _check_exist(listed, fabric)

@@ -14,13 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from xc40io.topology.arrays import Int32Array, Int64Array
 from xc40io.topology.fabric import NO_LINK, Fabric
 from xc40io.topology.kinds import kind_of
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +35,16 @@ class Routes:
         same route may share their links.
     """
 
-    links: IntArray
-    start: LongArray
-    stop: LongArray
+    links: Int32Array
+    start: Int64Array
+    stop: Int64Array
 
     @property
-    def hops(self) -> LongArray:
+    def hops(self) -> Int64Array:
         """Number of links of each route, int64[P, candidates]."""
         return self.stop - self.start
 
-    def route(self, pair: int, candidate: int) -> IntArray:
+    def route(self, pair: int, candidate: int) -> Int32Array:
         """Directed links of one route."""
         return self.links[self.start[pair, candidate] : self.stop[pair, candidate]]
 
@@ -133,7 +131,7 @@ def hop_limits(fabric: Fabric) -> tuple[int, int]:
     return kind_of(fabric.kind).hop_limits(fabric)
 
 
-def _routers(fabric: Fabric, routers: ArrayLike) -> LongArray:
+def _routers(fabric: Fabric, routers: ArrayLike) -> Int64Array:
     """Check router numbers and return them as one flat int64 array."""
     numbers = np.atleast_1d(np.asarray(routers, dtype=np.int64))
     wrong = numbers[(numbers < 0) | (numbers >= fabric.routers)]

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from xc40io.topology.arrays import Int64Array
 from xc40io.topology.fabric import Fabric
 from xc40io.topology.folding import folded
 from xc40io.topology.kinds import Candidates, Fact, Kind, check_shape
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import FigureBase
 
-IntArray = NDArray[np.int64]
 
 AXES = ("x", "y", "z")
 MEDIA = ("mezzanine", "backplane", "cable")
@@ -190,7 +189,7 @@ def torus(shape: TorusShape, links: Mapping[str, LinkClass]) -> nx.Graph[int]:
     return graph
 
 
-def coordinates(shape: TorusShape) -> tuple[IntArray, IntArray, IntArray]:
+def coordinates(shape: TorusShape) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Coordinates x, y and z of every router: int64[routers] each."""
     x, row, z, place = np.unravel_index(
         np.arange(shape.routers), (shape.x, shape.rows, shape.z, shape.routers_per_blade)
@@ -198,7 +197,7 @@ def coordinates(shape: TorusShape) -> tuple[IntArray, IntArray, IntArray]:
     return x, row * shape.routers_per_blade + place, z
 
 
-def router_number(shape: TorusShape, x: IntArray, y: IntArray, z: IntArray) -> IntArray:
+def router_number(shape: TorusShape, x: Int64Array, y: Int64Array, z: Int64Array) -> Int64Array:
     """Numbers of the routers with these coordinates, of any common shape: int64."""
     row, place = np.divmod(y, shape.routers_per_blade)
     return ((x * shape.rows + row) * shape.z + z) * shape.routers_per_blade + place
@@ -219,7 +218,7 @@ def router_names(shape: TorusShape) -> list[str]:
     ]
 
 
-def ring_pairs(shape: TorusShape, axis: int) -> tuple[IntArray, IntArray, IntArray]:
+def ring_pairs(shape: TorusShape, axis: int) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Neighbours along a dimension: ``(first, second, medium)``, each int64[pairs].
 
     ``second`` follows ``first`` around the ring; ``medium`` is an index into :data:`MEDIA`.
@@ -243,8 +242,8 @@ def ring_pairs(shape: TorusShape, axis: int) -> tuple[IntArray, IntArray, IntArr
 
 
 def _location(
-    shape: TorusShape, x: IntArray, y: IntArray, z: IntArray
-) -> tuple[IntArray, IntArray, IntArray]:
+    shape: TorusShape, x: Int64Array, y: Int64Array, z: Int64Array
+) -> tuple[Int64Array, Int64Array, Int64Array]:
     """Cabinet, chassis within it and slot within that of routers: int64 each."""
     row = y // shape.routers_per_blade
     run, step = np.divmod(z, shape.slots)
@@ -255,7 +254,7 @@ def _location(
 
 
 def _candidates(
-    fabric: Fabric, source: IntArray, target: IntArray, seed: int, minimal: int, valiant: int
+    fabric: Fabric, source: Int64Array, target: Int64Array, seed: int, minimal: int, valiant: int
 ) -> Candidates:
     columns = torus_candidates(fabric, source, target, seed, max(minimal, valiant))
     return Candidates(columns, [*range(minimal), *range(valiant)])

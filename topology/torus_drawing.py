@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import FigureBase
-from numpy.typing import NDArray
 
 from xc40io.topology.arcs import arcs
-from xc40io.topology.fabric import Fabric, FloatArray
+from xc40io.topology.arrays import FloatArray, Int64Array
+from xc40io.topology.fabric import Fabric
 from xc40io.topology.folding import folded
 from xc40io.topology.inks import (
     COMPUTE_INK,
@@ -22,8 +22,6 @@ from xc40io.topology.inks import (
 )
 from xc40io.topology.summary import GB
 from xc40io.topology.text import format_count
-
-IntArray = NDArray[np.int64]
 
 LINK_INK = {"mezzanine": "#2b9348", "backplane": "#343a40", "cable": "#1d6fd1"}
 
@@ -53,8 +51,8 @@ def draw_torus(figure: FigureBase, fabric: Fabric) -> None:
     add_legend(figure, fabric, 0.33, _ROUTERS, LINK_INK, _PLACES)
 
 
-def _extents(fabric: Fabric) -> IntArray:
-    extents: IntArray = fabric.router_coordinates.max(axis=0).astype(np.int64) + 1
+def _extents(fabric: Fabric) -> Int64Array:
+    extents: Int64Array = fabric.router_coordinates.max(axis=0).astype(np.int64) + 1
     return extents
 
 
@@ -148,9 +146,9 @@ def _draw_ring(axes: Axes, fabric: Fabric, axis: int) -> None:
     axes.axis("off")
 
 
-def _ring(fabric: Fabric, axis: int) -> IntArray:
+def _ring(fabric: Fabric, axis: int) -> Int64Array:
     """Routers that share all coordinates with router 0 but one, in the order of that one."""
     others = np.delete(fabric.router_coordinates, axis, axis=1)
     ring = np.flatnonzero((others == others[0]).all(axis=1))
-    order: IntArray = ring[np.argsort(fabric.router_coordinates[ring, axis])]
+    order: Int64Array = ring[np.argsort(fabric.router_coordinates[ring, axis])]
     return order

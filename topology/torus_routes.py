@@ -11,20 +11,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from xc40io.topology.arrays import Int32Array, Int64Array
 from xc40io.topology.draws import Draws
 from xc40io.topology.fabric import NO_LINK, Fabric
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
 
 _ORDER = 0
 
 
 def torus_candidates(
-    fabric: Fabric, source: LongArray, target: LongArray, seed: int, count: int
-) -> list[IntArray]:
+    fabric: Fabric, source: Int64Array, target: Int64Array, seed: int, count: int
+) -> list[Int32Array]:
     """Find minimal routes for pairs of routers.
 
     The second candidate takes the other way round than the first in every ring in which both are
@@ -44,8 +41,8 @@ def torus_candidates(
 
 
 def torus_ways_back(
-    fabric: Fabric, links: IntArray, start: LongArray, stop: LongArray
-) -> tuple[IntArray, LongArray, LongArray]:
+    fabric: Fabric, links: Int32Array, start: Int64Array, stop: Int64Array
+) -> tuple[Int32Array, Int64Array, Int64Array]:
     """Turn routes round: each ring is gone back as it was gone out, but x first again.
 
     Parameters
@@ -83,9 +80,9 @@ def _other(candidate: int) -> int:
     return (candidate >> 1) ^ (7 if candidate % 2 else 0)
 
 
-def _extents(fabric: Fabric) -> LongArray:
+def _extents(fabric: Fabric) -> Int64Array:
     """Return how many routers each ring has: int64[axes]."""
-    extents: LongArray = fabric.router_coordinates.max(axis=0).astype(np.int64) + 1
+    extents: Int64Array = fabric.router_coordinates.max(axis=0).astype(np.int64) + 1
     return extents
 
 
@@ -108,12 +105,12 @@ class _Rings:
         Along which ring each link leads, forwards (1) or backwards (-1).
     """
 
-    coordinates: LongArray
-    extents: LongArray
-    router_at: LongArray
-    link_from: IntArray
-    link_axis: LongArray
-    link_step: LongArray
+    coordinates: Int64Array
+    extents: Int64Array
+    router_at: Int64Array
+    link_from: Int32Array
+    link_axis: Int64Array
+    link_step: Int64Array
 
     @classmethod
     def of(cls, fabric: Fabric) -> _Rings:
@@ -138,7 +135,7 @@ class _Rings:
             link_step=np.where(forwards, 1, -1),
         )
 
-    def steps(self, source: LongArray, target: LongArray, order: LongArray) -> LongArray:
+    def steps(self, source: Int64Array, target: Int64Array, order: Int64Array) -> Int64Array:
         """Return the steps along each ring, below zero for backwards: int64[P, axes].
 
         Where both ways are equally long, bit ``a`` of ``order`` decides for ring ``a``.
@@ -148,7 +145,7 @@ class _Rings:
         back = (2 * ahead > self.extents) | (2 * ahead == self.extents) & prefers_back
         return np.where(back, ahead - self.extents, ahead)
 
-    def walk(self, source: LongArray, steps: LongArray) -> IntArray:
+    def walk(self, source: Int64Array, steps: Int64Array) -> Int32Array:
         """Go along one ring after the other: int32[P, most links]."""
         place = self.coordinates[source]
         legs = []

@@ -15,7 +15,7 @@ import click
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
 from xc40io.config.errors import InputError, cut, naming, shown_path
-from xc40io.config.faults import parse_fault
+from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.job_form import (
     HELP,
     HINTS,
@@ -26,7 +26,7 @@ from xc40io.config.job_form import (
     in_scenario,
     option_of,
 )
-from xc40io.config.jobs import JobsScenario
+from xc40io.config.jobs import Job, JobKind, JobsScenario
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.scenario import Background, Cores, Placement, Scenario, Target
 from xc40io.config.striping import StripeRequest
@@ -35,8 +35,6 @@ from xc40io.topology import parse_node_list
 
 if TYPE_CHECKING:
     from xc40io.config.asked_workload import Workload
-    from xc40io.config.faults import Fault
-    from xc40io.config.jobs import Job, JobKind
 
     _Any = TypeVar("_Any", Job, JobKind)
 

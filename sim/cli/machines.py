@@ -13,13 +13,12 @@ from xc40io.cli.written import FILE
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.jobs import load_jobs
-from xc40io.config.machine import load_machine
+from xc40io.config.machine import Machine, load_machine
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.results.machine_text import format_machine, format_sources
 from xc40io.run.fabric import fabric_of
 
 if TYPE_CHECKING:
-    from xc40io.config.machine import Machine
     from xc40io.topology import Fabric
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from xc40io.config.units import MIB
+from xc40io.engine.page import PAGE
 from xc40io.findings.data_calls import DataCalls, Mask
 from xc40io.findings.servers import named
 from xc40io.findings.trigger import (
@@ -34,9 +35,6 @@ SMALL_SHARE, SMALL_LEAST = 0.1, 1000
 
 UNALIGNED_SHARE = 0.1
 """Share of calls that may begin at odd places (misaligned_requests)."""
-
-PAGE = 4096
-"""Bytes of a page of a client's cache."""
 
 MANY_FILES = 1000
 """Files made in one directory: our own."""

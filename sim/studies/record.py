@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 
 from xc40io.findings.lustre_counts import lustre_counts
-from xc40io.mpi.stats import Timer
+from xc40io.mpi.stats import MpiRecord, Timer
 
 if TYPE_CHECKING:
-    from xc40io.mpi.stats import MpiRecord
     from xc40io.run.jobs import JobsResult
     from xc40io.run.result import Result
     from xc40io.workloads.job_results import Row

@@ -24,8 +24,14 @@ from xc40io.config.scenario import Scenario, changed_machine, machine_of
 from xc40io.studies.record import RunRecord, read_record
 
 _SIM = Path(__file__).resolve().parents[1]
-_AROUND = ("assistant", "cli", "studies", "validation")
-"""Packages of the simulator that run it, but have no part in what comes of a run."""
+AROUND = (
+    *("__init__", "cli", "jupyter", "web", "assistant", "serving", "studies", "results"),
+    *("findings", "trust", "telling"),
+)
+"""Rooms of the simulator that run it and tell what comes of a run, but have no part in it."""
+
+_KEPT = ("findings/lustre_counts.py", "studies/record.py")
+"""What in these makes what is kept of a run."""
 
 _LIBRARIES = ("numpy", "simpy")
 _IRRELEVANT = {"title", "description", "machine", "changes"}
@@ -35,11 +41,11 @@ _IRRELEVANT = {"title", "description", "machine", "changes"}
 def code_hash() -> str:
     """Return a hash of everything, apart from the scenario, that a simulated result depends on.
 
-    That is every source file of the simulator but the command line and the studies, what is kept
-    of a run, and the versions of the libraries.
+    That is every source file of the simulator but those around it, what is kept of a run, and the
+    versions of the libraries.
     """
     digest = hashlib.sha256(" ".join(version(name) for name in _LIBRARIES).encode())
-    for source in sorted({*_sources(), Path(__file__).with_name("record.py")}):
+    for source in sorted({*_sources(), *(_SIM / kept for kept in _KEPT)}):
         digest.update("/".join(source.parts[-3:]).encode())
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
@@ -49,7 +55,7 @@ def _sources() -> Iterator[Path]:
     """Yield the sources that a result follows from."""
     yield from folder_of("topology").rglob("*.py")
     for source in _SIM.rglob("*.py"):
-        if source.relative_to(_SIM).parts[0] not in _AROUND:
+        if source.relative_to(_SIM).parts[0].removesuffix(".py") not in AROUND:
             yield source
 
 

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from check_imports import PACKAGES, Imports
 from run_records import SCENARIO, phase, record
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
 from xc40io.studies.record import read_record
-from xc40io.studies.store import Store, cache_folder, code_hash, scenario_hash
+from xc40io.studies.store import AROUND, Store, cache_folder, code_hash, scenario_hash
 
 
 def scenario(**changes: object) -> Scenario:
@@ -113,6 +114,19 @@ def test_what_a_named_file_says_matters(tmp_path: Path):
     before = scenario_hash(asked)
     script.write_text("IOR START\nblockSize=2m\nRUN\nIOR STOP\n", encoding="utf-8")
     assert scenario_hash(asked) != before
+
+
+def test_what_a_run_follows_from_asks_nothing_of_the_rooms_around_it():
+    def room(module: str) -> str:
+        return (module + ".__init__").split(".")[1]
+
+    around = {*AROUND, "validation"}
+    asks = {
+        one.importer
+        for one in Imports(PACKAGES).own()
+        if room(one.importer) not in around and room(one.imported) in around
+    }
+    assert asks == {"xc40io.run.result"}  # its to_pandas()
 
 
 def test_titles_and_sources_make_no_other_run():

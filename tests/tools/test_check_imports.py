@@ -120,6 +120,27 @@ def test_what_help_imports_does_without_numpy(tmp_path: Path):
 
 
 @pytest.mark.slow
+def test_what_is_imported_at_the_top_is_not_imported_for_annotations_too(tmp_path: Path):
+    text = """
+from typing import TYPE_CHECKING
+from xc40io.low import one
+if TYPE_CHECKING:
+    from xc40io.low import Two
+"""
+    (found,) = made_up(tmp_path, {"xc40io.high": text, "xc40io.low": "one = Two = 1"})
+    assert found == "xc40io.high:5 imports xc40io.low for annotations and at the top"
+
+
+def test_a_name_has_one_value_and_a_name_of_arrays_one_meaning(tmp_path: Path):
+    low = "MOST = 1\nArray = NDArray[np.int32]\nMOST, _ = 2, 3\n"
+    found = made_up(tmp_path, {"xc40io.high": "Array = npt.NDArray[np.int64]", "xc40io.low": low})
+    assert found == [
+        "xc40io.low gives MOST a value 2 times",
+        "Array is NDArray[np.int64] in xc40io.high and NDArray[np.int32] in xc40io.low: right "
+        "would be a name for each",
+    ]
+
+
 def test_our_own_imports_are_right():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     imports = Imports(PACKAGES)

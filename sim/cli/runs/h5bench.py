@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from xc40io.archive.whole_files import make_folder
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described
+from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
 from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.workloads.h5bench.configuration import read_configuration
-
-if TYPE_CHECKING:
-    from xc40io.cli.options import Keep, View
 
 _HELP = """\
 Run the benchmarks of an h5bench configuration on a simulated machine.

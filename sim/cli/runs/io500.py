@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from xc40io.archive.whole_files import check_writable, make_folder, write_whole
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described_on
+from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, what_if_options
 from xc40io.config.asked_workload import START, Workload
 from xc40io.config.asked_workload import Io500 as Asked
@@ -22,7 +23,6 @@ from xc40io.workloads.io500.ini import format_ini, read_ini
 from xc40io.workloads.io500.outcome import PHASES
 
 if TYPE_CHECKING:
-    from xc40io.cli.options import Keep, View
     from xc40io.config.scenario import Scenario
     from xc40io.run.built_machine import Progress
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,6 +11,7 @@ from xc40io.archive.whole_files import write_whole
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described
 from xc40io.cli.kernel_options import kernel_document, kernel_options
+from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
 from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
 from xc40io.cli.written import FILE
@@ -20,9 +21,6 @@ from xc40io.config.extras import need
 from xc40io.config.job_form import JOB
 from xc40io.results.fit_text import format_fit, format_skeleton
 from xc40io.workloads.known_kernels import KERNELS
-
-if TYPE_CHECKING:
-    from xc40io.cli.options import Keep, View
 
 _FIT_HELP = """\
 Propose the skeleton that resembles a job: a kernel to publish in place of an application.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,18 +16,14 @@ from xc40io.cli.job_options import (
     typed_options,
 )
 from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.jobs import JobsScenario, load_jobs
-from xc40io.config.scenario import machine_of
+from xc40io.config.scenario import Scenario, machine_of
 from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
 from xc40io.workloads.job_script.files import is_job_script
-
-if TYPE_CHECKING:
-    from xc40io.cli.options import Keep, View
-    from xc40io.config.jobs import JobsScenario
-    from xc40io.config.scenario import Scenario
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""

@@ -25,22 +25,17 @@ from xc40io.telling.text import text_of
 from xc40io.validation.calibrate import Options
 from xc40io.validation.calibrate import calibrate as fit
 from xc40io.validation.calibration_answer import calibration_answer, new_values
-from xc40io.validation.claim import load_claims
+from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
-from xc40io.validation.free_parameter import FILE, load_free_parameters
-from xc40io.validation.machine_edit import edited_machine
+from xc40io.validation.free_parameter import FILE, FreeParameter, load_free_parameters
+from xc40io.validation.machine_edit import NewValue, edited_machine
 from xc40io.validation.quantity import parse_fraction
 from xc40io.validation.sensitivity import measure_sensitivity, row_of
 from xc40io.validation.sensitivity_answer import sensitivity_answer
-from xc40io.validation.trial import Trials
+from xc40io.validation.trial import Simulate, Trials
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from xc40io.validation.claim import Claim
-    from xc40io.validation.free_parameter import FreeParameter
-    from xc40io.validation.machine_edit import NewValue
-    from xc40io.validation.trial import Simulate
 
 _Choose = Callable[["Claim"], bool]
 

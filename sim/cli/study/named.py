@@ -16,12 +16,11 @@ from xc40io.cli.options import TABLES
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
-from xc40io.config.jobs import load_jobs
+from xc40io.config.jobs import JobsScenario, load_jobs
 from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
-    from xc40io.config.jobs import JobsScenario
     from xc40io.config.scenario import Scenario
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}

@@ -16,7 +16,7 @@ from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.units import is_count
-from xc40io.config.workload_mix import load_mix
+from xc40io.config.workload_mix import MixJob, WorkloadMix, load_mix
 from xc40io.results.job_table_answer import kinds_blocks
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
@@ -25,7 +25,6 @@ from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
-    from xc40io.config.workload_mix import MixJob, WorkloadMix
     from xc40io.studies.plan.beside import Beside
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults

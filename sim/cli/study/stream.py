@@ -18,7 +18,7 @@ from xc40io.config.files import DESCRIPTION, shipped, text_of
 from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
-from xc40io.config.stream import checked_stream, load_stream
+from xc40io.config.stream import StreamScenario, checked_stream, load_stream
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.telling.data import csv_text
 from xc40io.topology.text import format_count
@@ -26,7 +26,6 @@ from xc40io.workloads.job_records.coarseness import MOST_RPCS, rpcs_as_one
 from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
-    from xc40io.config.stream import StreamScenario
     from xc40io.run.built_machine import Progress
     from xc40io.run.streaming.stream_outcome import StreamOutcome
     from xc40io.studies.stream.stream_draws import Draws

@@ -18,7 +18,7 @@ from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario, load_scenario
-from xc40io.studies.axes import parse_axes
+from xc40io.studies.axes import Axis, parse_axes
 from xc40io.studies.cluster import check_scheduler
 from xc40io.studies.sweep.sweep import sweep as run_all
 from xc40io.studies.sweep.sweep_plot import check_plot
@@ -30,8 +30,6 @@ from xc40io.workloads.job_script.files import is_job_script
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
-
-    from xc40io.studies.axes import Axis
 
 _OF_A_SCENARIO = {"seed", "hints", "environment"}
 _HELP = """\

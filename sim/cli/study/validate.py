@@ -22,7 +22,7 @@ from xc40io.validation.claim import is_direction, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
 from xc40io.validation.figures.gallery import all_charts, charts_known, draw_all
-from xc40io.validation.report import select
+from xc40io.validation.report import Report, select
 from xc40io.validation.report import validate as validate_claims
 from xc40io.validation.report_answer import report_answer
 from xc40io.validation.report_figures import figure_blocks
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from xc40io.telling.answer import Answer
     from xc40io.validation.kept import Result
-    from xc40io.validation.report import Report
 
 _FAILED = 1
 

@@ -14,6 +14,7 @@ from typing import Any
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.scenario import Scenario, Target
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
+from xc40io.engine.page import PAGE
 from xc40io.studies.advice.composites import COMPOSITE
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import (
@@ -87,7 +88,6 @@ _PLACES = {
 _METHOD = "ROMIO_WRITE_AGGMETHOD"
 _INTRA_NODE = "xc40io_intra_node_aggregation"
 _LARGEST_CALL = 64 * MIB
-_PAGE = 4096
 
 
 def read_allowed(text: str | None) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ def _direct(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
         return _with_switch(scenario, DIRECT, on=value == _DIRECT)
 
-    aligned = not any((part.call or 0) % _PAGE for part in nature.parts)
+    aligned = not any((part.call or 0) % PAGE for part in nature.parts)
     return Knob(
         DIRECT,
         "through the page cache, or past it (O_DIRECT)",

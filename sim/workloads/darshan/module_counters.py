@@ -29,8 +29,11 @@ BIN_NAMES = (
 """What Darshan calls its classes of sizes."""
 
 _KIB, _MIB = 2**10, 2**20
-BIN_LOW = np.array([0, 101, *(1 + most * _KIB for most in (1, 10, 100, 1024))])
-BIN_LOW = np.append(BIN_LOW, [1 + most * _MIB for most in (4, 10, 100, 1024)])
+_BIN_MOST = (
+    *(most * _KIB for most in (1, 10, 100, 1024)),
+    *(most * _MIB for most in (4, 10, 100, 1024)),
+)
+BIN_LOW = np.array([0, 101, *(1 + most for most in _BIN_MOST)])
 """The smallest size of each class, in bytes (DARSHAN_BUCKET_INC in darshan-common.h)."""
 
 BIN_HIGH = np.append(BIN_LOW[1:] - 1, 2**40)

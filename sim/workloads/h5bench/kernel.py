@@ -10,7 +10,7 @@ from pydantic import Field, PrivateAttr
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
-from xc40io.workloads.h5bench.benchmarks import PARTICLE, Pattern, Stress
+from xc40io.workloads.h5bench.benchmarks import PARTICLE, H5benchOutcome, Pattern, Stress
 from xc40io.workloads.h5bench.configuration import Configuration, read_configuration
 from xc40io.workloads.kernels.exerciser import Exerciser
 from xc40io.workloads.kernels.kernel import Kernel
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import simpy
 
     from xc40io.config.scenario import Scenario
-    from xc40io.workloads.h5bench.benchmarks import H5benchOutcome
     from xc40io.workloads.job import Job
 
 _MOST_STEPS = 10_000
