@@ -39,49 +39,27 @@ _AT_BOUND = 0.01  # distance from a bound, of the logarithm, that counts as none
 
 @dataclass(frozen=True)
 class Options:
-    """How to fit.
+    """How to fit."""
 
-    Attributes
-    ----------
-    seeds, step, pull
-        See :data:`SEEDS`, :data:`STEP` and :data:`PULL`.
-    budget
-        Most runs to simulate; without it there is no limit.
-    lone_too
-        Whether to fit parameters that only one claim sees as well.
-    """
-
+    # See :data:`SEEDS`, :data:`STEP` and :data:`PULL`.
     seeds: int = SEEDS
     step: float = STEP
     pull: float = PULL
-    budget: int | None = None
-    lone_too: bool = False
+    budget: int | None = None  # Most runs to simulate; without it there is no limit.
+    lone_too: bool = False  # Whether to fit parameters that only one claim sees as well.
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What became of a parameter.
+    """What became of a parameter."""
 
-    Attributes
-    ----------
-    parameter
-        Which one.
-    after
-        Its value on the first of its machines; the one before, if it was not fitted.
-    spread
-        Standard deviation of the logarithm of the value if the claims are off by their tolerances;
-        infinite if it was not fitted.
-    seen_by
-        The claims that see it.
-    left
-        Why it was left alone; empty if it was fitted.
-    """
-
-    parameter: FreeParameter
-    after: float
+    parameter: FreeParameter  # Which one.
+    after: float  # Its value on the first of its machines; the one before, if it was not fitted.
+    # Standard deviation of the logarithm of the value if the claims are off by their tolerances;
+    # infinite if it was not fitted.
     spread: float
-    seen_by: tuple[str, ...]
-    left: str = ""
+    seen_by: tuple[str, ...]  # The claims that see it.
+    left: str = ""  # Why it was left alone; empty if it was fitted.
 
     @property
     def at_bound(self) -> str:
@@ -96,31 +74,16 @@ class Fit:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What came of a calibration.
+    """What came of a calibration."""
 
-    Attributes
-    ----------
-    fits
-        The parameters, in the order in which they were given.
-    readings
-        What was fitted to.
-    before, after : ndarray of float, (readings,)
-        What was read, in base units: geometric means over the seeds.
-    runs
-        Runs that it took.
-    seeds
-        Seeds that each number is averaged over.
-    ended
-        Why it ended, a sentence.
-    """
-
-    fits: tuple[Fit, ...]
-    readings: tuple[Reading, ...]
+    fits: tuple[Fit, ...]  # The parameters, in the order in which they were given.
+    readings: tuple[Reading, ...]  # What was fitted to.
+    # What was read, in base units: geometric means over the seeds.
     before: Floats
     after: Floats
-    runs: int
-    seeds: int
-    ended: str
+    runs: int  # Runs that it took.
+    seeds: int  # Seeds that each number is averaged over.
+    ended: str  # Why it ended, a sentence.
 
     @property
     def fitted(self) -> tuple[Fit, ...]:

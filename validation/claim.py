@@ -63,75 +63,39 @@ RunNames = Annotated[tuple[RunName, ...], BeforeValidator(_tuple)]
 
 
 class Claim(Model):
-    """One claim.
+    """One claim."""
 
-    Attributes
-    ----------
-    id
-        Of its row in ``targets.csv``; behind a dot, which of the claims of that row it is.
-    text
-        What it claims, in a few words; that of the row unless given.
-    group
-        For the summary; that of the row unless given.
-    role
-        See :data:`Role`.
-    parameters
-        For a calibration: the parameters that were fitted to it, by dotted path. For an input with
-        runs: those that were taken from its number, or fitted to a row that reads the same off the
-        same run.
-    runs
-        The scenarios by name, in an order that matters for trends.
-    series
-        The runs in several series, each in its order, where the relation is about more than one.
-    seeds
-        Each scenario runs with the seeds 1 to this one; with 1, with its own.
-    statistic
-        See :data:`Statistic`.
-    metric
-        What is looked at in the runs.
-    parameter, machine
-        For a row that is itself a parameter: which one, of which machine.
-    nodes
-        For a metric that is about a machine, as ``mpi(allreduce, 4 KiB)``: on how many of its
-        nodes. They stand in place of the runs, and are their names.
-    relation
-        What must hold.
-    fast
-        Whether it belongs to the fast subset.
-    full
-        Whether it runs only when everything is asked for, because it takes long.
-    unjudged
-        Why it is shown without a verdict, if it is; its numbers count in no median then.
-    source
-        Where it was measured, for a measurement that is no row of ``targets.csv``.
-    note
-        How the row was read, where that is not plain.
-    suspect
-        Suspected cause, for a claim that fails.
-    not_expressed
-        Why nothing is run for it: what the simulator lacks, or what the row does not say.
-    """
-
-    id: str
-    text: str = ""
-    group: str = ""
-    role: Role | None = None
+    id: str  #: Of its row in ``targets.csv``; behind a dot, which of the claims of that row it is.
+    text: str = ""  #: What it claims, in a few words; that of the row unless given.
+    group: str = ""  #: For the summary; that of the row unless given.
+    role: Role | None = None  #: See :data:`Role`.
+    #: For a calibration: the parameters that were fitted to it, by dotted path. For an input with
+    #: runs: those that were taken from its number, or fitted to a row that reads the same off the
+    #: same run.
     parameters: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = ()
+    #: The scenarios by name, in an order that matters for trends.
     runs: dict[str, Scenario] = Field(default_factory=dict)
+    #: The runs in several series, each in its order, where the relation is about more than one.
     series: Annotated[dict[str, RunNames], BeforeValidator(_by_text)] = Field(default_factory=dict)
-    seeds: Count = 1
-    statistic: Statistic = "median"
+    seeds: Count = 1  #: Each scenario runs with the seeds 1 to this one; with 1, with its own.
+    statistic: Statistic = "median"  #: See :data:`Statistic`.
+    #: What is looked at in the runs.
     metric: Annotated[InstanceOf[Metric] | None, BeforeValidator(parse_metric)] = None
+    #: For a row that is itself a parameter: which one, of which machine.
     parameter: Annotated[InstanceOf[Parameter] | None, BeforeValidator(parse_parameter)] = None
     machine: str | None = None
+    #: For a metric that is about a machine, as ``mpi(allreduce, 4 KiB)``: on how many of its nodes.
+    #: They stand in place of the runs, and are their names.
     nodes: Annotated[tuple[Count, ...], BeforeValidator(_tuple)] = ()
-    relation: Relation | None = None
-    fast: bool = False
-    full: bool = False
+    relation: Relation | None = None  #: What must hold.
+    fast: bool = False  #: Whether it belongs to the fast subset.
+    full: bool = False  #: Whether it runs only when everything is asked for, because it takes long.
+    #: Why it is shown without a verdict, if it is; its numbers count in no median then.
     unjudged: str = ""
-    source: str = ""
-    note: str = ""
-    suspect: str = ""
+    source: str = ""  #: Where it was measured, for a measurement that is no row of ``targets.csv``.
+    note: str = ""  #: How the row was read, where that is not plain.
+    suspect: str = ""  #: Suspected cause, for a claim that fails.
+    #: Why nothing is run for it: what the simulator lacks, or what the row does not say.
     not_expressed: str = ""
 
     @property

@@ -48,18 +48,12 @@ class Runner(Protocol):
 
 @dataclass(frozen=True)
 class Pair:
-    """One number that a claim reads, both ways.
+    """One number that a claim reads, both ways."""
 
-    Attributes
-    ----------
-    claim, run
-        Its id, and which of its numbers, if it has several.
-    fine, coarse
-        The number with every RPC by itself, and with several as one; in base units.
-    """
-
+    # Its id, and which of its numbers, if it has several.
     claim: str
     run: str
+    # The number with every RPC by itself, and with several as one; in base units.
     fine: float
     coarse: float
 
@@ -76,21 +70,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Coarseness:
-    """What came of some claims with several RPCs handled as one.
+    """What came of some claims with several RPCs handled as one."""
 
-    Attributes
-    ----------
-    rpcs
-        How many.
-    pairs
-        All numbers that could be had both ways.
-    refused
-        The claims of which a run refused it, and why.
-    """
-
-    rpcs: int
-    pairs: tuple[Pair, ...]
-    refused: dict[str, str]
+    rpcs: int  # How many.
+    pairs: tuple[Pair, ...]  # All numbers that could be had both ways.
+    refused: dict[str, str]  # The claims of which a run refused it, and why.
 
     @property
     def changed(self) -> list[Pair]:

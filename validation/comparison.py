@@ -35,14 +35,9 @@ _EXACT = 1e-9  # what rounding may make of means that are the same
 
 @dataclass(frozen=True)
 class Pair:
-    """A distinct number then and now, each over the measurements that both know.
+    """A distinct number then and now, each over the measurements that both know."""
 
-    Attributes
-    ----------
-    before, now
-        What it was and is.
-    """
-
+    # What it was and is.
     before: Scored
     now: Scored
 
@@ -67,21 +62,11 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two scores of the same numbers.
+    """Two scores of the same numbers."""
 
-    Attributes
-    ----------
-    pairs
-        The numbers that both know.
-    unlike
-        The claims that were put differently then.
-    unknown
-        The claims of which there was no result then.
-    """
-
-    pairs: tuple[Pair, ...]
-    unlike: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
+    pairs: tuple[Pair, ...]  # The numbers that both know.
+    unlike: tuple[str, ...] = ()  # The claims that were put differently then.
+    unknown: tuple[str, ...] = ()  # The claims of which there was no result then.
 
     @property
     def moved(self) -> list[Pair]:

@@ -32,26 +32,15 @@ _WORDS = {
 
 
 class Correction(NamedTuple):
-    """Measured over simulated, of the rates of one kind.
+    """Measured over simulated, of the rates of one kind."""
 
-    Attributes
-    ----------
-    words
-        What is simulated.
-    middle, least, most
-        The median of the factors, and the two that are furthest from each other.
-    numbers
-        How many there are.
-    fitted
-        Whether something was fitted to each of them.
-    """
-
-    words: str
+    words: str  # What is simulated.
+    # The median of the factors, and the two that are furthest from each other.
     middle: float
     least: float
     most: float
-    numbers: int
-    fitted: bool
+    numbers: int  # How many there are.
+    fitted: bool  # Whether something was fitted to each of them.
 
 
 def corrections(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> list[Correction]:

@@ -30,44 +30,21 @@ BANDS = ((0.5, 0.75), (0.75, 0.9), (0.9, 0.97), (0.97, 1.0))
 
 
 class Covered(NamedTuple):
-    """A measured number beside the interval that the simulator gives it.
+    """A measured number beside the interval that the simulator gives it."""
 
-    Attributes
-    ----------
-    group
-        Of the claim.
-    inside
-        Whether it lies in the interval of nine of ten.
-    familiar
-        Whether runs like it were measured, besides its own series.
-    near
-        Whether something was fitted near it (``xc40io.validation.half``).
-    factor
-        By which the interval reaches up and down.
-    """
-
-    group: str
-    inside: bool
-    familiar: bool
-    near: bool
-    factor: float
+    group: str  # Of the claim.
+    inside: bool  # Whether it lies in the interval of nine of ten.
+    familiar: bool  # Whether runs like it were measured, besides its own series.
+    near: bool  # Whether something was fitted near it (``xc40io.validation.half``).
+    factor: float  # By which the interval reaches up and down.
 
 
 class Chance(NamedTuple):
-    """A pair of measured runs beside the chance that one really is faster.
+    """A pair of measured runs beside the chance that one really is faster."""
 
-    Attributes
-    ----------
-    stated
-        The chance of the one that was simulated as the faster one: half or more.
-    right
-        Whether it was measured as the faster one.
-    weight
-        What it counts: a series of n runs has n - 1 pairs that do not follow from each other.
-    """
-
-    stated: float
-    right: bool
+    stated: float  # The chance of the one that was simulated as the faster one: half or more.
+    right: bool  # Whether it was measured as the faster one.
+    # What it counts: a series of n runs has n - 1 pairs that do not follow from each other.
     weight: float
 
 

@@ -39,49 +39,30 @@ _ROLES = ("calibration", "check")  # whose numbers are predicted: inputs agree b
 
 @dataclass(frozen=True)
 class CrossNumber:
-    """A measured number, predicted without those that were measured with it.
+    """A measured number, predicted without those that were measured with it."""
 
-    Attributes
-    ----------
-    claim, point
-        Whose it is.
-    fold
-        What was left out.
-    number
-        Which simulated number it is, as :func:`~xc40io.validation.number.number_key` has it.
-    fitted, crossed
-        ``ln(simulated / measured)`` with the values of the machine files, and with those that were
-        fitted without the fold.
-    how
-        How it was predicted.
-    """
-
+    # Whose it is.
     claim: str
     point: str
-    fold: str
+    fold: str  # What was left out.
+    # Which simulated number it is, as :func:`~xc40io.validation.number.number_key` has it.
     number: str
+    # ``ln(simulated / measured)`` with the values of the machine files, and with those that were
+    # fitted without the fold.
     fitted: float
     crossed: float
-    how: How
+    how: How  # How it was predicted.
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What leaving out a fold does to the parameters.
+    """What leaving out a fold does to the parameters."""
 
-    Attributes
-    ----------
-    fold
-        Which.
-    moved
-        The logarithm of ``value / present value`` of each parameter that was fitted again, by name.
-    ignorant
-        Those that lost all rows, and are in the middle of their bounds, each with the claims that
-        it was fitted to, too, but whose elasticity nobody tried.
-    """
-
-    fold: str
+    fold: str  # Which.
+    # The logarithm of ``value / present value`` of each parameter that was fitted again, by name.
     moved: Mapping[str, float]
+    # Those that lost all rows, and are in the middle of their bounds, each with the claims that it
+    # was fitted to, too, but whose elasticity nobody tried.
     ignorant: Mapping[str, tuple[str, ...]]
 
 

@@ -71,30 +71,16 @@ class _WholeEntry(Model):
 
 @dataclass(frozen=True, eq=False)
 class FreeParameter:
-    """A parameter that may be fitted; its value is that on the first of its machines.
+    """A parameter that may be fitted; its value is that on the first of its machines."""
 
-    Attributes
-    ----------
-    path
-        Where it stands in a machine file: ``nodes.write_copy_rate``.
-    machines
-        The machines that share it, by name, the first one first.
-    files
-        Their files.
-    lower, upper
-        Its physical bounds, in its base unit.
-    reason
-        Why these bounds.
-    followers
-        Machines that take the value from the file of one of these, each with its name.
-    """
-
-    path: str
-    machines: Mapping[str, Machine]
-    files: Mapping[str, Path]
+    path: str  # Where it stands in a machine file: ``nodes.write_copy_rate``.
+    machines: Mapping[str, Machine]  # The machines that share it, by name, the first one first.
+    files: Mapping[str, Path]  # Their files.
+    # Its physical bounds, in its base unit.
     lower: float
     upper: float
-    reason: str
+    reason: str  # Why these bounds.
+    # Machines that take the value from the file of one of these, each with its name.
     followers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -186,21 +172,11 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
 
 @dataclass(frozen=True)
 class WholeParameter:
-    """A value that was chosen or fitted and of which there is no tenth: a count, a word, nothing.
+    """A value, chosen or fitted, of which there is no tenth: a count, a word, nothing."""
 
-    Attributes
-    ----------
-    path
-        Where it stands in a machine file.
-    machines
-        The values by the machines that have it, with their units.
-    reason
-        How it was chosen.
-    """
-
-    path: str
-    machines: Mapping[str, str]
-    reason: str
+    path: str  # Where it stands in a machine file.
+    machines: Mapping[str, str]  # The values by the machines that have it, with their units.
+    reason: str  # How it was chosen.
 
 
 @reads("a table of parameters")

@@ -39,21 +39,11 @@ class What(StrEnum):
 
 
 class Place(NamedTuple):
-    """Where a number stands in the score.
+    """Where a number stands in the score."""
 
-    Attributes
-    ----------
-    half
-        Whether something was fitted near it.
-    what
-        What it is of.
-    study
-        The document or repository that it was published in.
-    """
-
-    half: Half
-    what: What
-    study: str
+    half: Half  # Whether something was fitted near it.
+    what: What  # What it is of.
+    study: str  # The document or repository that it was published in.
 
 
 def place_of(claim: Claim, near: Container[str]) -> Place:

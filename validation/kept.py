@@ -27,21 +27,12 @@ _DIGITS = 4
 
 
 class Number(NamedTuple):
-    """A measured number beside a simulated one.
+    """A measured number beside a simulated one."""
 
-    Attributes
-    ----------
-    ratio
-        Simulated over measured.
-    counts
-        Whether it counts in medians.
-    name
-        Of the run or the quantile, empty for a claim with one number; None in files of before
-        there were names, which have the numbers in the order of the claim.
-    """
-
-    ratio: float
-    counts: bool
+    ratio: float  # Simulated over measured.
+    counts: bool  # Whether it counts in medians.
+    # Of the run or the quantile, empty for a claim with one number; None in files of before there
+    # were names, which have the numbers in the order of the claim.
     name: str | None = None
 
     @property
@@ -56,27 +47,13 @@ class Number(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a claim.
+    """What came of a claim."""
 
-    Attributes
-    ----------
-    verdict
-        ``pass``, ``fail`` or ``no verdict``.
-    simulated
-        As the report shows it.
-    numbers
-        Those that were measured.
-    digest
-        Of how the claim was put (``xc40io.validation.frozen``).
-    code
-        The hash of the simulator's sources that it was simulated with.
-    """
-
-    verdict: str
-    simulated: str
-    numbers: tuple[Number, ...]
-    digest: str
-    code: str
+    verdict: str  # ``pass``, ``fail`` or ``no verdict``.
+    simulated: str  # As the report shows it.
+    numbers: tuple[Number, ...]  # Those that were measured.
+    digest: str  # Of how the claim was put (``xc40io.validation.frozen``).
+    code: str  # The hash of the simulator's sources that it was simulated with.
 
     @property
     def written(self) -> tuple[Any, ...]:

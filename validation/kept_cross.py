@@ -25,55 +25,30 @@ FILE = FOLDER / "kept_cross.json"
 
 
 class Tried(NamedTuple):
-    """What moving parameters does to a claim.
+    """What moving parameters does to a claim."""
 
-    Attributes
-    ----------
-    digest
-        Of how the claim was put, :func:`set_up`.
-    code
-        The hash of the simulator's sources that it was tried with.
-    by
-        The elasticities of the claim's numbers, in their order, by the name of the parameter.
-    """
-
-    digest: str
-    code: str
+    digest: str  # Of how the claim was put, :func:`set_up`.
+    code: str  # The hash of the simulator's sources that it was tried with.
+    # The elasticities of the claim's numbers, in their order, by the name of the parameter.
     by: Mapping[str, tuple[float, ...]]
 
 
 class Simulated(NamedTuple):
-    """What other values do to a claim.
+    """What other values do to a claim."""
 
-    Attributes
-    ----------
-    digest, code
-        As of :class:`Tried`.
-    changes
-        The other values.
-    times
-        The claim's numbers with these values over those without, in their order.
-    """
-
+    # As of :class:`Tried`.
     digest: str
     code: str
-    changes: Changes
+    changes: Changes  # The other values.
+    # The claim's numbers with these values over those without, in their order.
     times: tuple[float, ...]
 
 
 class KeptCross(NamedTuple):
-    """What the file holds.
+    """What the file holds."""
 
-    Attributes
-    ----------
-    tried
-        By claim.
-    simulated
-        By :func:`run_key`.
-    """
-
-    tried: dict[str, Tried]
-    simulated: dict[str, Simulated]
+    tried: dict[str, Tried]  # By claim.
+    simulated: dict[str, Simulated]  # By :func:`run_key`.
 
 
 def set_up(claim: Claim) -> str:

@@ -16,17 +16,10 @@ from xc40io.config.parts.provenance import Firmness, file_of_value
 
 @dataclass(frozen=True)
 class NewValue:
-    """What is to stand in a machine file.
+    """What is to stand in a machine file."""
 
-    Attributes
-    ----------
-    value
-        As text, with its unit: ``281 MB/s``.
-    source, firm
-        Its provenance.
-    """
-
-    value: str
+    value: str  # As text, with its unit: ``281 MB/s``.
+    # Its provenance.
     source: str
     firm: Firmness
 

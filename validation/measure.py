@@ -19,23 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Function:
-    """A function of metrics.
+    """A function of metrics."""
 
-    Attributes
-    ----------
-    dimension
-        Of what it returns.
-    measure
-        Called with what is kept of a run, and with the words behind the run.
-    meaning
-        What it returns, in a phrase.
-    of_machine
-        Whether it is called with the collectives of a machine's MPI in place of a run.
-    """
-
-    dimension: Dimension
+    dimension: Dimension  # Of what it returns.
+    # Called with what is kept of a run, and with the words behind the run.
     measure: Callable[..., float]
-    meaning: str
+    meaning: str  # What it returns, in a phrase.
+    # Whether it is called with the collectives of a machine's MPI in place of a run.
     of_machine: bool = False
 
     def takes(self, words: Sequence[str]) -> bool:

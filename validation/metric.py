@@ -32,14 +32,9 @@ Look = Callable[[str, str, tuple[str, ...]], float]
 
 @dataclass(frozen=True)
 class Metric:
-    """A product of functions of runs.
+    """A product of functions of runs."""
 
-    Attributes
-    ----------
-    expression
-        As written and as parsed: every function has the run and its words as arguments.
-    """
-
+    # As written and as parsed: every function has the run and its words as arguments.
     expression: Expression
 
     @property

@@ -69,20 +69,11 @@ _SOURCE = (
 
 @dataclass(frozen=True)
 class Rate:
-    """A measured rate of a claim.
+    """A measured rate of a claim."""
 
-    Attributes
-    ----------
-    claim
-        Its id.
-    point
-        Name of the point, empty where the claim has one number.
-    scenario, phase
-        Of the run.
-    """
-
-    claim: str
-    point: str
+    claim: str  # Its id.
+    point: str  # Name of the point, empty where the claim has one number.
+    # Of the run.
     scenario: Scenario
     phase: str
 
@@ -139,17 +130,10 @@ def _phases_of(claim: Claim, functions: Sequence[str]) -> Iterator[Rate]:
 
 
 class Measured(NamedTuple):
-    """A distinct simulated rate with all that was measured of it.
+    """A distinct simulated rate with all that was measured of it."""
 
-    Attributes
-    ----------
-    rates
-        Of the claims that read it.
-    fitted, crossed
-        ``ln(simulated / measured)``, with the geometric mean of what was measured.
-    """
-
-    rates: tuple[Rate, ...]
+    rates: tuple[Rate, ...]  # Of the claims that read it.
+    # ``ln(simulated / measured)``, with the geometric mean of what was measured.
     fitted: float
     crossed: float
 
@@ -356,22 +340,13 @@ def _claims(measured: Iterable[Measured]) -> list[str]:
 
 
 class Known(NamedTuple):
-    """All that is known of the simulator's errors.
+    """All that is known of the simulator's errors."""
 
-    Attributes
-    ----------
-    rates, metadata
-        Errors of rates of bytes, and of operations on metadata.
-    ratios
-        Errors of ratios of the former.
-    bounds
-        Gains of which bounds alone are known.
-    """
-
+    # Errors of rates of bytes, and of operations on metadata.
     rates: Sequence[Measured]
     metadata: Sequence[Measured]
-    ratios: Sequence[Compared]
-    bounds: Sequence[Gain] = ()
+    ratios: Sequence[Compared]  # Errors of ratios of the former.
+    bounds: Sequence[Gain] = ()  # Gains of which bounds alone are known.
 
 
 def known_errors(crossed: CrossValidation) -> Known:

@@ -30,18 +30,10 @@ class Kind(StrEnum):
 
 
 class Measurement(NamedTuple):
-    """One measured number of a claim.
+    """One measured number of a claim."""
 
-    Attributes
-    ----------
-    claim
-        Its id.
-    point
-        Of which run or quantile, for a claim with several numbers; otherwise empty.
-    """
-
-    claim: str
-    point: str = ""
+    claim: str  # Its id.
+    point: str = ""  # Of which run or quantile, for a claim with several numbers; otherwise empty.
 
     def __str__(self) -> str:
         """Return the claim and, where it has several numbers, the point."""
@@ -50,24 +42,15 @@ class Measurement(NamedTuple):
 
 @dataclass(frozen=True)
 class DistinctNumber:
-    """A simulated number, with all that was measured of it.
+    """A simulated number, with all that was measured of it."""
 
-    Attributes
-    ----------
-    readers
-        The measurements that are set beside it, in the order of the claims.
-    group
-        That of the first of them.
-    kind
-        Fitted if any of its readers was fitted, predicted if all are predictions
-        (``xc40io.validation.prediction``).
-    place
-        Where it stands in the score (``xc40io.validation.half``); that of the first of its readers.
-    """
-
+    # The measurements that are set beside it, in the order of the claims.
     readers: tuple[Measurement, ...]
-    group: str
+    group: str  # That of the first of them.
+    # Fitted if any of its readers was fitted, predicted if all are predictions
+    # (``xc40io.validation.prediction``).
     kind: Kind
+    # Where it stands in the score (``xc40io.validation.half``); that of the first of its readers.
     place: Place
 
     def __str__(self) -> str:

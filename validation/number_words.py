@@ -19,24 +19,12 @@ _QUANTITY = re.compile(
 
 
 class Printed(NamedTuple):
-    """A number as a sentence prints it.
+    """A number as a sentence prints it."""
 
-    Attributes
-    ----------
-    words
-        As it stands there, with its unit.
-    quantity
-        What it says.
-    half
-        Half of a one in its last digit, in the base unit: what rounding may have taken.
-    digits
-        All of them, without leading zeros.
-    """
-
-    words: str
-    quantity: Quantity
-    half: float
-    digits: str
+    words: str  # As it stands there, with its unit.
+    quantity: Quantity  # What it says.
+    half: float  # Half of a one in its last digit, in the base unit: what rounding may have taken.
+    digits: str  # All of them, without leading zeros.
 
     @property
     def tells(self) -> bool:

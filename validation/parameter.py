@@ -24,14 +24,9 @@ from xc40io.validation.quantity import NUMBER, PRODUCTS, Quantity, parse_quantit
 
 @dataclass(frozen=True)
 class Parameter:
-    """A product of values of a machine.
+    """A product of values of a machine."""
 
-    Attributes
-    ----------
-    expression
-        As written and as parsed: a dotted path is one name, with ``__`` for its dots.
-    """
-
+    # As written and as parsed: a dotted path is one name, with ``__`` for its dots.
     expression: Expression
 
     @property

@@ -20,29 +20,16 @@ _DIGITS = 3
 
 
 class Weighed(NamedTuple):
-    """An error with its weight.
+    """An error with its weight."""
 
-    Attributes
-    ----------
-    error
-        A logarithm without its sign.
-    weight
-        More than zero.
-    """
-
-    error: float
-    weight: float = 1.0
+    error: float  # A logarithm without its sign.
+    weight: float = 1.0  # More than zero.
 
 
 class Spread(NamedTuple):
-    """How far a kind may be off.
+    """How far a kind may be off."""
 
-    Attributes
-    ----------
-    median, nine_of_ten
-        Quantiles of ``|ln(simulated / measured)|``.
-    """
-
+    # Quantiles of ``|ln(simulated / measured)|``.
     median: float
     nine_of_ten: float
 

@@ -183,17 +183,10 @@ def _machines(claim: Claim) -> set[str]:
 
 
 class _Sources(NamedTuple):
-    """What the sources of a machine's values name.
+    """What the sources of a machine's values name."""
 
-    Attributes
-    ----------
-    rows
-        The values by the ids of published rows.
-    numbers
-        Values, each with a number that stands in the words of its source.
-    """
-
-    rows: dict[str, list[str]]
+    rows: dict[str, list[str]]  # The values by the ids of published rows.
+    # Values, each with a number that stands in the words of its source.
     numbers: list[tuple[str, Printed]]
 
 

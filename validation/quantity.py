@@ -68,24 +68,12 @@ _PERCENT = 0.01
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number as a source prints it.
+    """A number as a source prints it."""
 
-    Attributes
-    ----------
-    base
-        The number in bytes, seconds, bytes/s or operations/s, or without a unit.
-    unit
-        As written; empty for a plain number.
-    scale
-        What one of this unit is in the base unit.
-    dimension
-        What it measures.
-    """
-
-    base: float
-    unit: str
-    scale: float
-    dimension: Dimension
+    base: float  # The number in bytes, seconds, bytes/s or operations/s, or without a unit.
+    unit: str  # As written; empty for a plain number.
+    scale: float  # What one of this unit is in the base unit.
+    dimension: Dimension  # What it measures.
 
     def show(self, base: float) -> str:
         """Write a number of the base unit in the unit of this one, with three or four digits."""

@@ -26,65 +26,34 @@ from xc40io.validation.quantity import SECONDS
 
 
 class Rated(NamedTuple):
-    """A rate of a run, as simulated beside measured.
+    """A rate of a run, as simulated beside measured."""
 
-    Attributes
-    ----------
-    series
-        The series of measurements that it is of.
-    scenario, phase
-        The run, and which phase of it.
-    number
-        Which simulated number it is.
-    fitted, crossed
-        ``ln(simulated / measured)``, with the machine files and cross-validated.
-    measured
-        The measured rate.
-    claim
-        Whose it is.
-    """
-
-    series: str
+    series: str  # The series of measurements that it is of.
+    # The run, and which phase of it.
     scenario: Scenario
     phase: str
-    number: str
+    number: str  # Which simulated number it is.
+    # ``ln(simulated / measured)``, with the machine files and cross-validated.
     fitted: float
     crossed: float
-    measured: float
-    claim: str = ""
+    measured: float  # The measured rate.
+    claim: str = ""  # Whose it is.
 
 
 class Compared(NamedTuple):
-    """A ratio of two runs.
+    """A ratio of two runs."""
 
-    Attributes
-    ----------
-    series
-        The series of measurements that it is of.
-    thing
-        What they differ in.
-    numbers
-        The two simulated numbers.
-    fitted, crossed
-        ``ln`` of the simulated ratio over the measured one.
-    measured
-        The measured ratio.
-    weight
-        What it counts: a series of n runs has n - 1 ratios that do not follow from each other.
-    claims
-        That it is of.
-    turn
-        The knob that is turned from the run below to the one above, if it is a knob.
-    """
-
-    series: str
-    thing: str
-    numbers: frozenset[str]
+    series: str  # The series of measurements that it is of.
+    thing: str  # What they differ in.
+    numbers: frozenset[str]  # The two simulated numbers.
+    # ``ln`` of the simulated ratio over the measured one.
     fitted: float
     crossed: float
-    measured: float
+    measured: float  # The measured ratio.
+    # What it counts: a series of n runs has n - 1 ratios that do not follow from each other.
     weight: float
-    claims: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()  # That it is of.
+    # The knob that is turned from the run below to the one above, if it is a knob.
     turn: Turn | None = None
 
     @property
@@ -191,24 +160,12 @@ def _turn_in(claim: Claim, above: str, below: str) -> Turn | None:
 
 
 class Gain(NamedTuple):
-    """A simulated gain of a turned knob beside a measured one, or beside a bound.
+    """A simulated gain of a turned knob beside a measured one, or beside a bound."""
 
-    Attributes
-    ----------
-    turn
-        The knob.
-    claims
-        That say so.
-    off
-        ``ln(simulated / measured)``; of a bound that holds 0.
-    weight
-        What it counts.
-    """
-
-    turn: Turn
-    claims: tuple[str, ...]
-    off: float
-    weight: float
+    turn: Turn  # The knob.
+    claims: tuple[str, ...]  # That say so.
+    off: float  # ``ln(simulated / measured)``; of a bound that holds 0.
+    weight: float  # What it counts.
 
 
 def gains_of(ratios: Iterable[Compared]) -> Iterator[Gain]:

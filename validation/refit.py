@@ -31,20 +31,11 @@ its tolerance."""
 
 @dataclass(frozen=True)
 class Evidence:
-    """Rows to fit to, with what they say of some parameters.
+    """Rows to fit to, with what they say of some parameters."""
 
-    Attributes
-    ----------
-    off : ndarray of float, (rows,)
-        ``ln(simulated / measured)`` with the present values.
-    elasticity : ndarray of float, (rows, parameters)
-        ``d ln(simulated) / d ln(parameter)``.
-    weight : ndarray of float, (rows,)
-        What each is multiplied by: one over its tolerance, of several numbers of a claim less.
-    """
-
-    off: Floats
-    elasticity: Floats
+    off: Floats  # ``ln(simulated / measured)`` with the present values.
+    elasticity: Floats  # ``d ln(simulated) / d ln(parameter)``.
+    # What each is multiplied by: one over its tolerance, of several numbers of a claim less.
     weight: Floats
 
 

@@ -35,66 +35,41 @@ Pair = Annotated[tuple[RunName, RunName], BeforeValidator(_pair)]
 
 
 class Plateau(Model):
-    """From one point on, nothing changes any more.
+    """From one point on, nothing changes any more."""
 
-    Attributes
-    ----------
-    after
-        The run from which on the metric keeps its value.
-    within
-        By which part of that value the metric of the runs behind it may differ.
-    """
-
-    after: RunName
+    after: RunName  #: The run from which on the metric keeps its value.
+    #: By which part of that value the metric of the runs behind it may differ.
     within: Fraction = 0.10
 
 
 class Crossover(Model):
-    """Of two series, the first is higher at first and the second in the end, or the reverse.
+    """Of two series, the first is higher at first and the second in the end, or the reverse."""
 
-    Attributes
-    ----------
-    between
-        The runs of the first series between which they change places, the two included.
-    """
-
+    #: The runs of the first series between which they change places, the two included.
     between: Pair
 
 
 class Peak(Model):
-    """The largest value lies within the series, at neither end.
+    """The largest value lies within the series, at neither end."""
 
-    Attributes
-    ----------
-    between
-        The runs between which it lies, these two included; in place of "at neither end".
-    moves
-        Of several series: ``up`` if the peak's place does not come down from one series to the
-        next, and does go up from the first to the last.
-    """
-
+    #: The runs between which it lies, these two included; in place of "at neither end".
     between: Pair | None = None
+    #: Of several series: ``up`` if the peak's place does not come down from one series to the next,
+    #: and does go up from the first to the last.
     moves: Literal["up"] | None = None
 
 
 class Quantiles(Model):
-    """Quantiles of the metric over the seeds of a claim.
+    """Quantiles of the metric over the seeds of a claim."""
 
-    Attributes
-    ----------
-    p05, p25, p50, p75, p95, largest
-        The measured ones; those that are not known are left out.
-    tolerance
-        By which part each simulated one may differ.
-    """
-
+    #: The measured ones; those that are not known are left out.
     p05: Measured | None = None
     p25: Measured | None = None
     p50: Measured | None = None
     p75: Measured | None = None
     p95: Measured | None = None
     largest: Measured | None = None
-    tolerance: Fraction
+    tolerance: Fraction  #: By which part each simulated one may differ.
 
     def measured(self) -> dict[str, Quantity]:
         """Return those that are known, by their names."""
@@ -108,49 +83,33 @@ def _peak(value: object) -> object:
 
 
 class Relation(Model):
-    """What must hold of a metric.
+    """What must hold of a metric."""
 
-    Attributes
-    ----------
-    value, ratio
-        What was measured; ``ratio`` of a metric that is a quotient.
-    values
-        The same for several runs, by their names.
-    tolerance
-        By which part of the measured value the simulated one may differ.
-    at_most, at_least
-        Bounds, of the metric of every run.
-    rises, falls
-        Whether the metric does so from run to run, in the order in which they are written. The
-        last one is then beyond the first by ``gain`` at least.
-    slack
-        By which part of the one before it may go the other way. Of a peak that moves: by which part
-        of the largest value another may be below it and still be the peak.
-    gain
-        By which part the last one must be beyond the first.
-    flat
-        By which part the largest may exceed the smallest.
-    plateau, crossover, peak, quantiles
-        See there.
-    equals
-        Of a parameter: a word or a number, to be met exactly.
-    """
-
+    #: What was measured; ``ratio`` of a metric that is a quotient.
     value: Measured | None = None
     ratio: Measured | None = None
+    #: The same for several runs, by their names.
     values: Annotated[dict[str, Measured] | None, BeforeValidator(_by_text)] = None
+    #: By which part of the measured value the simulated one may differ.
     tolerance: Fraction | None = None
+    #: Bounds, of the metric of every run.
     at_most: Measured | None = None
     at_least: Measured | None = None
+    #: Whether the metric does so from run to run, in the order in which they are written. The last
+    #: one is then beyond the first by ``gain`` at least.
     rises: Literal[True] | None = None
     falls: Literal[True] | None = None
+    #: By which part of the one before it may go the other way. Of a peak that moves: by which part
+    #: of the largest value another may be below it and still be the peak.
     slack: Fraction = 0.0
-    gain: Fraction = 0.0
-    flat: Fraction | None = None
+    gain: Fraction = 0.0  #: By which part the last one must be beyond the first.
+    flat: Fraction | None = None  #: By which part the largest may exceed the smallest.
+    #: See there.
     plateau: Plateau | None = None
     crossover: Crossover | None = None
     peak: Annotated[Peak | None, BeforeValidator(_peak)] = None
     quantiles: Quantiles | None = None
+    #: Of a parameter: a word or a number, to be met exactly.
     equals: bool | int | float | str | None = None
 
     @property

@@ -27,20 +27,11 @@ NEAR, FAR = 1.25, 1.5
 
 @dataclass(frozen=True)
 class Nearness:
-    """How near simulated numbers are to measured ones.
+    """How near simulated numbers are to measured ones."""
 
-    Attributes
-    ----------
-    numbers
-        How many there are.
-    median
-        Of ``|ln(simulated / measured)|``; None without any.
-    off, far
-        How many are beyond a factor of :data:`NEAR`, and of :data:`FAR`, either way.
-    """
-
-    numbers: int
-    median: float | None
+    numbers: int  # How many there are.
+    median: float | None  # Of ``|ln(simulated / measured)|``; None without any.
+    # How many are beyond a factor of :data:`NEAR`, and of :data:`FAR`, either way.
     off: int
     far: int
 
@@ -57,28 +48,15 @@ class Nearness:
 
 @dataclass(frozen=True)
 class Summary:
-    """What some claims add up to.
+    """What some claims add up to."""
 
-    Attributes
-    ----------
-    passed, failed
-        Claims with a verdict.
-    unjudged
-        Claims that are run and have no verdict.
-    left_out
-        Claims that were not run because they take long.
-    not_expressed
-        Claims that the simulator cannot express.
-    nearness
-        How near all measured numbers are, by kind (:data:`KINDS`).
-    """
-
+    # Claims with a verdict.
     passed: int
     failed: int
-    unjudged: int
-    left_out: int
-    not_expressed: int
-    nearness: Mapping[str, Nearness]
+    unjudged: int  # Claims that are run and have no verdict.
+    left_out: int  # Claims that were not run because they take long.
+    not_expressed: int  # Claims that the simulator cannot express.
+    nearness: Mapping[str, Nearness]  # How near all measured numbers are, by kind (:data:`KINDS`).
 
     @property
     def claims(self) -> int:
@@ -89,23 +67,13 @@ class Summary:
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a validation.
+    """What came of a validation."""
 
-    Attributes
-    ----------
-    outcomes
-        Of the claims, in their order.
-    predictions
-        Ids of the claims that are genuine predictions.
-    simulations
-        Which have run the scenarios, and can run more.
-    near
-        Ids of the claims that have something fitted near them (``xc40io.validation.half``).
-    """
-
-    outcomes: tuple[Outcome, ...]
-    predictions: frozenset[str]
+    outcomes: tuple[Outcome, ...]  # Of the claims, in their order.
+    predictions: frozenset[str]  # Ids of the claims that are genuine predictions.
+    # Which have run the scenarios, and can run more.
     simulations: Simulations = field(repr=False, compare=False)
+    # Ids of the claims that have something fitted near them (``xc40io.validation.half``).
     near: frozenset[str] = frozenset()
 
     @property

@@ -41,22 +41,14 @@ _ROLES = get_args(Role)
 
 @dataclass(frozen=True)
 class Tally:
-    """What the errors of some numbers add up to.
+    """What the errors of some numbers add up to."""
 
-    Attributes
-    ----------
-    numbers
-        How many there are.
-    median, mean
-        Of ``|ln(simulated / measured)|``, at most :data:`MOST` each; None without any.
-    near, fair
-        How many are within a factor of :data:`~xc40io.validation.report.NEAR`, and of
-        :data:`~xc40io.validation.report.FAR`, either way.
-    """
-
-    numbers: int
+    numbers: int  # How many there are.
+    # Of ``|ln(simulated / measured)|``, at most :data:`MOST` each; None without any.
     median: float | None
     mean: float | None
+    # How many are within a factor of :data:`~xc40io.validation.report.NEAR`, and of
+    # :data:`~xc40io.validation.report.FAR`, either way.
     near: int
     fair: int
 
@@ -80,21 +72,12 @@ def counted_error(error: float) -> float:
 
 @dataclass(frozen=True)
 class Scored:
-    """A distinct number beside what was measured.
+    """A distinct number beside what was measured."""
 
-    Attributes
-    ----------
-    number
-        Which.
-    ratios
-        Simulated over measured by reader; 0 if its run does not end.
-    kept
-        Whether it was simulated some other day.
-    """
-
-    number: DistinctNumber
+    number: DistinctNumber  # Which.
+    # Simulated over measured by reader; 0 if its run does not end.
     ratios: Mapping[Measurement, float]
-    kept: bool = False
+    kept: bool = False  # Whether it was simulated some other day.
 
     @property
     def ratio(self) -> float:
@@ -110,20 +93,11 @@ class Scored:
 
 @dataclass(frozen=True)
 class Score:
-    """The distinct numbers of some claims, each beside what was measured.
+    """The distinct numbers of some claims, each beside what was measured."""
 
-    Attributes
-    ----------
-    scored
-        Those of which there is a result, in the order of the claims.
-    missing
-        Those of which there is none.
-    directions
-        Whether each rule of users' guides holds, by claim; they have no numbers.
-    """
-
-    scored: tuple[Scored, ...]
-    missing: tuple[DistinctNumber, ...] = ()
+    scored: tuple[Scored, ...]  # Those of which there is a result, in the order of the claims.
+    missing: tuple[DistinctNumber, ...] = ()  # Those of which there is none.
+    # Whether each rule of users' guides holds, by claim; they have no numbers.
     directions: Mapping[str, bool] = field(default_factory=dict)
 
     @property

@@ -31,25 +31,14 @@ _SURE = 2.0  # standard errors that an elasticity is away from zero if it is no 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Elasticities of readings with respect to parameters.
+    """Elasticities of readings with respect to parameters."""
 
-    Attributes
-    ----------
-    readings, subjects
-        What was read, and the claims that it belongs to.
-    parameters
-        What was changed.
-    elasticity : ndarray of float, (readings, parameters)
-        NaN where the claim runs on no machine that has the parameter.
-    error : ndarray of float, (readings, parameters)
-        Standard error of the same over the seeds; 0 with one seed.
-    """
-
+    # What was read, and the claims that it belongs to.
     readings: tuple[Reading, ...]
     subjects: tuple[Subject, ...]
-    parameters: tuple[FreeParameter, ...]
-    elasticity: Floats
-    error: Floats
+    parameters: tuple[FreeParameter, ...]  # What was changed.
+    elasticity: Floats  # NaN where the claim runs on no machine that has the parameter.
+    error: Floats  # Standard error of the same over the seeds; 0 with one seed.
 
     @property
     def visible(self) -> Booleans:

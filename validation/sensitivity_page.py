@@ -39,20 +39,11 @@ _MOST = 6  # claims that are named beside a parameter
 
 
 class Seen(NamedTuple):
-    """Which published rows see a parameter.
+    """Which published rows see a parameter."""
 
-    Attributes
-    ----------
-    tried
-        How many rows were tried.
-    rows
-        How many see it.
-    best
-        The claims that see it best, each with its elasticity; one of each row.
-    """
-
-    tried: int
-    rows: int
+    tried: int  # How many rows were tried.
+    rows: int  # How many see it.
+    # The claims that see it best, each with its elasticity; one of each row.
     best: tuple[tuple[str, float], ...]
 
 

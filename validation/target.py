@@ -26,38 +26,20 @@ FIRMNESS = {
 
 @dataclass(frozen=True)
 class Target:
-    """One published row.
+    """One published row."""
 
-    Attributes
-    ----------
-    id
-        A letter and a number: ``B02``.
-    group
-        What the row is about, for the summary.
-    system
-        The machine.
-    claim, config
-        What was measured, and how.
-    value, unit
-        As the source prints them; several numbers stand side by side.
-    source
-        Where it was published.
-    firmness
-        A key of :data:`FIRMNESS`.
-    notes
-        What to keep in mind.
-    """
-
-    id: str
-    group: str
-    system: str
+    id: str  # A letter and a number: ``B02``.
+    group: str  # What the row is about, for the summary.
+    system: str  # The machine.
+    # What was measured, and how.
     claim: str
     config: str
+    # As the source prints them; several numbers stand side by side.
     value: str
     unit: str
-    source: str
-    firmness: str
-    notes: str
+    source: str  # Where it was published.
+    firmness: str  # A key of :data:`FIRMNESS`.
+    notes: str  # What to keep in mind.
 
 
 @cache

@@ -24,24 +24,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reading:
-    """One number that a claim reads off its runs.
+    """One number that a claim reads off its runs."""
 
-    Attributes
-    ----------
-    claim
-        Id of the claim.
-    run
-        Of which run, for a claim with several numbers; otherwise empty.
-    measured
-        What was measured; none for a claim that compares its runs.
-    tolerance
-        By which part of it the simulated number may differ.
-    """
-
-    claim: str
-    run: str = ""
-    measured: Quantity | None = None
-    tolerance: float = 0.0
+    claim: str  # Id of the claim.
+    run: str = ""  # Of which run, for a claim with several numbers; otherwise empty.
+    measured: Quantity | None = None  # What was measured; none for a claim that compares its runs.
+    tolerance: float = 0.0  # By which part of it the simulated number may differ.
 
     @property
     def name(self) -> str:
@@ -51,46 +39,24 @@ class Reading:
 
 @dataclass(frozen=True)
 class Subject:
-    """What has to be known of a claim to try it.
+    """What has to be known of a claim to try it."""
 
-    Attributes
-    ----------
-    claim
-        Its id.
-    machines
-        Names of the machines of its runs.
-    runs
-        The runs that it takes, by names that are the same for the same run of another claim.
-    readings
-        What it reads off them, at least one.
-    parameters
-        The parameters that it says were fitted to it, by dotted path.
-    """
-
-    claim: str
-    machines: frozenset[str]
+    claim: str  # Its id.
+    machines: frozenset[str]  # Names of the machines of its runs.
+    # The runs that it takes, by names that are the same for the same run of another claim.
     runs: frozenset[str]
-    readings: tuple[Reading, ...]
+    readings: tuple[Reading, ...]  # What it reads off them, at least one.
+    # The parameters that it says were fitted to it, by dotted path.
     parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Request:
-    """One trial of a claim.
+    """One trial of a claim."""
 
-    Attributes
-    ----------
-    claim
-        Its id.
-    changes
-        What is changed of its machines.
-    seed
-        Added to the seeds of its runs.
-    """
-
-    claim: str
-    changes: Changes
-    seed: int
+    claim: str  # Its id.
+    changes: Changes  # What is changed of its machines.
+    seed: int  # Added to the seeds of its runs.
 
     @property
     def key(self) -> str:

@@ -35,26 +35,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Point:
-    """A measured number beside the simulated one.
+    """A measured number beside the simulated one."""
 
-    Attributes
-    ----------
-    name
-        Of the run or the quantile, for a claim with several numbers; otherwise empty.
-    measured
-        As its source prints it.
-    simulated
-        In the base unit of the measured one.
-    holds
-        Whether the two agree within the tolerance.
-    counts
-        Whether it counts in medians and the score (:meth:`~xc40io.validation.claim.Claim.counts`).
-    """
-
-    name: str
-    measured: Quantity
-    simulated: float
-    holds: bool
+    name: str  # Of the run or the quantile, for a claim with several numbers; otherwise empty.
+    measured: Quantity  # As its source prints it.
+    simulated: float  # In the base unit of the measured one.
+    holds: bool  # Whether the two agree within the tolerance.
+    # Whether it counts in medians and the score (:meth:`~xc40io.validation.claim.Claim.counts`).
     counts: bool = True
 
     @property
@@ -70,35 +57,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a claim.
+    """What came of a claim."""
 
-    Attributes
-    ----------
-    claim
-        The claim.
-    verdict
-        Whether it holds.
-    points
-        Measured numbers beside simulated ones.
-    numbers
-        The metric by the names of the runs; without a name if it is of several runs together.
-    stated
-        Of a parameter that is a word: what the machine file says.
-    complaints
-        What does not hold, in words.
-    without
-        Why there is no verdict, if there is none.
-    records
-        What is kept of the runs: of each one for every seed.
-    """
-
-    claim: Claim
-    verdict: Verdict
-    points: tuple[Point, ...] = ()
+    claim: Claim  # The claim.
+    verdict: Verdict  # Whether it holds.
+    points: tuple[Point, ...] = ()  # Measured numbers beside simulated ones.
+    # The metric by the names of the runs; without a name if it is of several runs together.
     numbers: Mapping[str, float] = field(default_factory=dict)
-    stated: str = ""
-    complaints: tuple[str, ...] = ()
-    without: str = ""
+    stated: str = ""  # Of a parameter that is a word: what the machine file says.
+    complaints: tuple[str, ...] = ()  # What does not hold, in words.
+    without: str = ""  # Why there is no verdict, if there is none.
+    # What is kept of the runs: of each one for every seed.
     records: Mapping[str, tuple[RunRecord, ...]] = field(default_factory=dict, repr=False)
 
     @property

@@ -26,29 +26,16 @@ Records = Mapping[Any, RunRecord]
 
 @dataclass(frozen=True)
 class Chart:
-    """One figure.
+    """One figure."""
 
-    Attributes
-    ----------
-    name
-        Of its file, without the suffix.
-    heading
-        What stands around the axes.
-    runs
-        Returns its scenarios. They are described when they are asked for, not before.
-    draw
-        Draws it from the heading and what is kept of the runs.
-    targets
-        The published rows that it shows or is about, by their ids.
-    full
-        Whether it is drawn only when everything is asked for, because its runs take long.
-    """
-
-    name: str
-    heading: Heading
+    name: str  # Of its file, without the suffix.
+    heading: Heading  # What stands around the axes.
+    # Returns its scenarios. They are described when they are asked for, not before.
     runs: Callable[[], Runs]
+    # Draws it from the heading and what is kept of the runs.
     draw: Callable[[Heading, Records], Figure]
-    targets: tuple[str, ...]
+    targets: tuple[str, ...]  # The published rows that it shows or is about, by their ids.
+    # Whether it is drawn only when everything is asked for, because its runs take long.
     full: bool = False
 
 

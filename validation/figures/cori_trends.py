@@ -32,21 +32,11 @@ class Place(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One of the axes.
+    """One of the axes."""
 
-    Attributes
-    ----------
-    along
-        What varies along it: a field of :class:`Place`.
-    label
-        What it is called.
-    curve
-        What the curves are called.
-    """
-
-    along: str
-    label: str
-    curve: str
+    along: str  # What varies along it: a field of :class:`Place`.
+    label: str  # What it is called.
+    curve: str  # What the curves are called.
 
 
 PANELS = (
