@@ -53,6 +53,8 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/mypy tools
 	$(BIN)/pyright
+	$(BIN)/python tools/python_examples.py build/examples
+	$(BIN)/pyright build/examples
 	PYTHONPATH=.house $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python tools/check_imports.py
 

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import CoreSchema, core_schema
@@ -228,6 +228,12 @@ class Scenario(Model):
     environment: Variables = Field(default_factory=dict)
     workload: Workload  #: What the job does.
     seed: Seed = 1  #: Everything random in the run follows from it.
+
+    if TYPE_CHECKING:  # any field is also given as a file has it, and all of them as a mapping
+
+        def __init__(
+            self, *, machine: Any, nodes: Any, ppn: Any, workload: Any, **others: Any
+        ) -> None: ...
 
 
 @reads("a scenario, as in configs/scenarios")
