@@ -50,24 +50,14 @@ def circle(fabric: Fabric) -> Circle:
 
 
 class Bundles(NamedTuple):
-    """The blue links between each two groups that have any.
+    """The blue links between each two groups that have any."""
 
-    Attributes
-    ----------
-    first, second
-        The two groups, the lower number first: int64[pairs].
-    points
-        A curve for each: float64[pairs, points, 2].
-    links
-        How many single links they are: int64[pairs].
-    of_link
-        The bundle of each directed link of the fabric, -1 inside groups: int64[links].
-    """
-
+    # The two groups, the lower number first: int64[pairs].
     first: Int64Array
     second: Int64Array
-    points: FloatArray
-    links: Int64Array
+    points: FloatArray  # A curve for each: float64[pairs, points, 2].
+    links: Int64Array  # How many single links they are: int64[pairs].
+    # The bundle of each directed link of the fabric, -1 inside groups: int64[links].
     of_link: Int64Array
 
 

@@ -32,33 +32,15 @@ Progress = Callable[[int, int], None]
 
 
 class BuiltMachine(NamedTuple):
-    """A machine before anything has happened.
+    """A machine before anything has happened."""
 
-    Attributes
-    ----------
-    environment
-        The clock, which all jobs share.
-    plane
-        The data plane.
-    book
-        What the stations of the data plane are called.
-    nodes
-        int32: the machine's numbers of all nodes that take part, by their positions.
-    runs
-        One for each job, in their order.
-    faults
-        What is to happen to its parts.
-    conditions
-        In which state its OSTs are.
-    """
-
-    environment: Environment
-    plane: Plane
-    book: StationBook
-    nodes: Indices
-    runs: tuple[JobRun, ...]
-    faults: Faults
-    conditions: Conditions
+    environment: Environment  # The clock, which all jobs share.
+    plane: Plane  # The data plane.
+    book: StationBook  # What the stations of the data plane are called.
+    nodes: Indices  # int32: the machine's numbers of all nodes that take part, by their positions.
+    runs: tuple[JobRun, ...]  # One for each job, in their order.
+    faults: Faults  # What is to happen to its parts.
+    conditions: Conditions  # In which state its OSTs are.
 
 
 def build_machine(

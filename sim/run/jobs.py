@@ -32,21 +32,11 @@ _NONE: Mapping[str, Allocation] = MappingProxyType({})
 
 @kept
 class JobPhase(NamedTuple):
-    """What one phase of a job came to, all its repetitions or steps together.
+    """What one phase of a job came to, all its repetitions or steps together."""
 
-    Attributes
-    ----------
-    name
-        ``write``; with the place of the test before it where an IOR command has several.
-    bytes
-        Read or written.
-    seconds
-        From the first rank's begin to the last one's end, summed.
-    """
-
-    name: str
-    bytes: int
-    seconds: float
+    name: str  # ``write``; with the place of the test before it where an IOR command has several.
+    bytes: int  # Read or written.
+    seconds: float  # From the first rank's begin to the last one's end, summed.
 
     @property
     def bandwidth(self) -> float | None:
@@ -67,42 +57,23 @@ class JobPhase(NamedTuple):
 
 @kept
 class Alone(NamedTuple):
-    """What a job came to on the same nodes and OSTs and at the same time, without the others.
+    """What a job came to on the same nodes and OSTs and at the same time, without the others."""
 
-    Attributes
-    ----------
-    seconds
-        That it took.
-    phases
-        Its phases, as :func:`phases_of` returns them.
-    """
-
-    seconds: float
-    phases: tuple[JobPhase, ...]
+    seconds: float  # That it took.
+    phases: tuple[JobPhase, ...]  # Its phases, as :func:`phases_of` returns them.
 
 
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JobOutcome:
-    """What has come of one job.
+    """What has come of one job."""
 
-    Attributes
-    ----------
-    job
-        As listed or drawn.
-    drawn
-        Whether it was drawn from the mix.
-    result
-        As that of a run of a single job; its scenario is the job by itself. What the machine did,
-        as its stations, locks and page caches tell, is that of all jobs.
-    alone
-        The job without the others; None if that was not asked for.
-    """
-
-    job: Job
-    drawn: bool
+    job: Job  # As listed or drawn.
+    drawn: bool  # Whether it was drawn from the mix.
+    # As that of a run of a single job; its scenario is the job by itself. What the machine did, as
+    # its stations, locks and page caches tell, is that of all jobs.
     result: Result
-    alone: Alone | None
+    alone: Alone | None  # The job without the others; None if that was not asked for.
 
     @property
     def nodes(self) -> Indices:

@@ -29,30 +29,15 @@ _MEASURED = {"measured", "calibrated"}  # calibrated: fitted to a measurement
 
 
 class PlacedJob(NamedTuple):
-    """A job that has its nodes.
+    """A job that has its nodes."""
 
-    Attributes
-    ----------
-    submission
-        The job.
-    nodes
-        int32 (nodes,): its compute nodes.
-    servers
-        int32 (service nodes,): the nodes of its allocation of the burst buffer.
-    own_nodes
-        int32 (nodes,): what the data plane calls its nodes.
-    programs
-        int64 (ranks x programs of a rank,): its ranks' programs in the data plane, rank by rank.
-    first_stager
-        Its first program of a service node; the others follow.
-    """
-
-    submission: Submission
-    nodes: Indices
-    servers: Indices
-    own_nodes: Indices
+    submission: Submission  # The job.
+    nodes: Indices  # int32 (nodes,): its compute nodes.
+    servers: Indices  # int32 (service nodes,): the nodes of its allocation of the burst buffer.
+    own_nodes: Indices  # int32 (nodes,): what the data plane calls its nodes.
+    # int64 (ranks x programs of a rank,): its ranks' programs in the data plane, rank by rank.
     programs: Integers
-    first_stager: int
+    first_stager: int  # Its first program of a service node; the others follow.
 
     @property
     def ranks(self) -> Ranks:

@@ -23,55 +23,36 @@ class Recording:
 
     Times are seconds since the simulation began, sizes are in bytes; what had not happened when
     the run ended has its time at infinity. ``docs/recording.md`` describes every column.
-
-    Attributes
-    ----------
-    calls
-        ``CALL`` records (:mod:`xc40io.plane.recorder`): what programs did. A read or write call has
-        one each, and so has any other operation.
-    rpcs
-        ``RPC`` records: BRW RPCs.
-    requests
-        ``REQUEST`` records: small requests to the MDS, to OSSs and to service nodes.
-    locks
-        ``LOCK`` records: extent locks of client nodes.
-    spans
-        ``SPAN`` records: what programs waited for, from when to when.
-    nodes
-        int32 (nodes,): the machine's numbers of all nodes that take part; records name them by
-        their positions here.
-    ranks
-        int32 (programs,): the rank of the job that each program of the data plane belongs to;
-        -1 for programs of other jobs.
-    threads
-        int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads and helpers.
-    program_node
-        int32 (programs,): the node of each program, by its position in ``nodes``.
-    file_names
-        By the number of a file; empty for files of other jobs. A file that was made again has its
-        name twice.
-    objects
-        int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
-        an OST where the file is not on Lustre.
-    library_calls
-        ``LIBRARY_CALL`` records (:mod:`xc40io.plane.library_calls`): what ranks asked MPI-IO for;
-        the operations that came of it have the same ``tag`` in ``calls``.
-    stopped
-        From when on nothing was recorded, as there were too many records; None if all is there.
     """
 
+    # ``CALL`` records (:mod:`xc40io.plane.recorder`): what programs did. A read or write call has
+    # one each, and so has any other operation.
     calls: Records
-    rpcs: Records
+    rpcs: Records  # ``RPC`` records: BRW RPCs.
+    # ``REQUEST`` records: small requests to the MDS, to OSSs and to service nodes.
     requests: Records
-    locks: Records
-    spans: Records
+    locks: Records  # ``LOCK`` records: extent locks of client nodes.
+    spans: Records  # ``SPAN`` records: what programs waited for, from when to when.
+    # int32 (nodes,): the machine's numbers of all nodes that take part; records name them by their
+    # positions here.
     nodes: Indices
+    # int32 (programs,): the rank of the job that each program of the data plane belongs to; -1 for
+    # programs of other jobs.
     ranks: Indices
+    # int32 (programs,): 0 for the rank itself, from 1 on for its I/O threads and helpers.
     threads: Indices
+    # int32 (programs,): the node of each program, by its position in ``nodes``.
     program_node: Indices
+    # By the number of a file; empty for files of other jobs. A file that was made again has its
+    # name twice.
     file_names: tuple[str, ...]
+    # int32 (objects, 3): file, number of the stripe in it, and OST of each stripe object; -1 for
+    # an OST where the file is not on Lustre.
     objects: Indices
+    # ``LIBRARY_CALL`` records (:mod:`xc40io.plane.library_calls`): what ranks asked MPI-IO for;
+    # the operations that came of it have the same ``tag`` in ``calls``.
     library_calls: Records
+    # From when on nothing was recorded, as there were too many records; None if all is there.
     stopped: float | None = None
 
     def of_job(self, records: Records) -> Records:
@@ -92,17 +73,10 @@ class Recording:
 
 
 class Recorded(NamedTuple):
-    """What all jobs of a run have in common of their recordings.
+    """What all jobs of a run have in common of their recordings."""
 
-    Attributes
-    ----------
-    logs
-        The records, log by log.
-    nodes, objects, library_calls, stopped
-        As in :class:`Recording`.
-    """
-
-    logs: dict[str, Records]
+    logs: dict[str, Records]  # The records, log by log.
+    # As in :class:`Recording`.
     nodes: Indices
     objects: Indices
     library_calls: Records

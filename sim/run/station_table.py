@@ -72,43 +72,24 @@ class Timeline:
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StationTable:
-    """Every station that served anything or was watched, in the order of their numbers.
+    """Every station that served anything or was watched, in the order of their numbers."""
 
-    Attributes
-    ----------
-    names
-        What a person calls them.
-    number
-        int64: of each in the tables of the data plane.
-    kind
-        int64: a :class:`~xc40io.plane.stations.StationKind` each.
-    section
-        int64: stations of one kind and direction, *peers*, have the same.
-    bytes, requests
-        float64 and int64: what each served.
-    busy, first, last, waiting
-        float64: seconds of service; when the first one began and the last one ended; seconds that
-        messages and requests queued there, summed.
-    row
-        int64: its row in the time bins; -1 for a station that is not watched.
-    bin_width
-        Seconds of a time bin.
-    bin_bytes, bin_busy
-        float64 (watched stations, bins): what was served, and seconds of service.
-    """
-
-    names: Sequence[str]
-    number: Integers
-    kind: Integers
-    section: Integers
+    names: Sequence[str]  # What a person calls them.
+    number: Integers  # int64: of each in the tables of the data plane.
+    kind: Integers  # int64: a :class:`~xc40io.plane.stations.StationKind` each.
+    section: Integers  # int64: stations of one kind and direction, *peers*, have the same.
+    # float64 and int64: what each served.
     bytes: Floats
     requests: Integers
+    # float64: seconds of service; when the first one began and the last one ended; seconds that
+    # messages and requests queued there, summed.
     busy: Floats
     first: Floats
     last: Floats
     waiting: Floats
-    row: Integers
-    bin_width: float
+    row: Integers  # int64: its row in the time bins; -1 for a station that is not watched.
+    bin_width: float  # Seconds of a time bin.
+    # float64 (watched stations, bins): what was served, and seconds of service.
     bin_bytes: Floats
     bin_busy: Floats
 

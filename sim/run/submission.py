@@ -24,17 +24,10 @@ MOST_RPCS = 1_000_000_000
 
 @kept
 class Allocation(NamedTuple):
-    """What a job has got.
+    """What a job has got."""
 
-    Attributes
-    ----------
-    nodes
-        int32 (nodes,): its compute nodes.
-    osts
-        int64 (files, stripe count) each: the OSTs of the files that it makes, in order.
-    """
-
-    nodes: Indices
+    nodes: Indices  # int32 (nodes,): its compute nodes.
+    # int64 (files, stripe count) each: the OSTs of the files that it makes, in order.
     osts: Sequence[Integers]
 
     @property
@@ -53,17 +46,12 @@ class JobAllocator(Allocator):
     again
         What the job got in an earlier run, in order: it gets the same, as long as it asks for the
         same, so that two runs of the job differ in nothing but what else there is.
-
-    Attributes
-    ----------
-    given
-        int64 (files, stripe count) each: what the job has got so far.
     """
 
     def __init__(self, shared: Allocator, again: Sequence[Integers] = ()) -> None:
         self._shared = shared
         self._again = list(again)
-        self.given: list[Integers] = []
+        self.given: list[Integers] = []  # (files, stripe count) each: what the job has got so far
 
     def resolve(self, request: StripeRequest) -> tuple[Component, ...]:
         """Return the components of a file, with the defaults filled in."""
@@ -82,26 +70,13 @@ class JobAllocator(Allocator):
 
 
 class Submission(NamedTuple):
-    """A job that is to run.
+    """A job that is to run."""
 
-    Attributes
-    ----------
-    scenario
-        The job as if it were on the machine by itself; its seed is the job's own.
-    workload
-        What it does.
-    name
-        What it is called where there are several.
-    start
-        When it begins, in simulated seconds.
-    allocation
-        What it gets, as in an earlier run; chosen as the scenario says unless given.
-    """
-
-    scenario: Scenario
-    workload: Workload
-    name: str = ""
-    start: float = 0.0
+    scenario: Scenario  # The job as if it were on the machine by itself; its seed is the job's own.
+    workload: Workload  # What it does.
+    name: str = ""  # What it is called where there are several.
+    start: float = 0.0  # When it begins, in simulated seconds.
+    # What it gets, as in an earlier run; chosen as the scenario says unless given.
     allocation: Allocation | None = None
 
     @property

@@ -26,21 +26,11 @@ _UNFIT = (TypeError, ValueError, ArithmeticError, RecursionError, InvalidExpress
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression that was read and found harmless.
+    """An expression that was read and found harmless."""
 
-    Attributes
-    ----------
-    text
-        As written.
-    tree
-        As parsed.
-    place
-        The field that it stands in, for messages.
-    """
-
-    text: str
-    tree: ast.expr = field(compare=False, repr=False)
-    place: str = ""
+    text: str  # As written.
+    tree: ast.expr = field(compare=False, repr=False)  # As parsed.
+    place: str = ""  # The field that it stands in, for messages.
 
     def __str__(self) -> str:
         """Return it with its field, as a message does."""
@@ -86,31 +76,18 @@ class Expression:
 
 @dataclass(frozen=True)
 class Grammar:
-    """What expressions of one kind may have, besides literals and brackets.
+    """What expressions of one kind may have, besides literals and brackets."""
 
-    Attributes
-    ----------
-    noun
-        What such an expression is called in a message, with its article.
-    example
-        What would be right.
-    operators
-        Unary, binary and comparing operators, and what they do.
-    functions
-        How many arguments each function takes.
-    parts
-        What else there may be of :class:`ast.Name`, :class:`ast.IfExp` (``A if B else C``) and
-        :class:`ast.BoolOp` (``and``, ``or``).
-    spell
-        Makes Python of what is written, where it is not.
-    """
-
-    noun: str
-    example: str
+    noun: str  # What such an expression is called in a message, with its article.
+    example: str  # What would be right.
+    # Unary, binary and comparing operators, and what they do.
     operators: Mapping[type[ast.AST], Callable[..., Any]]
+    # How many arguments each function takes.
     functions: Mapping[str, range] = field(default_factory=dict)
+    # What else there may be of :class:`ast.Name`, :class:`ast.IfExp` (``A if B else C``) and
+    # :class:`ast.BoolOp` (``and``, ``or``).
     parts: tuple[type[ast.expr], ...] = ()
-    spell: Callable[[str], str] = str.strip
+    spell: Callable[[str], str] = str.strip  # Makes Python of what is written, where it is not.
 
     def parse(self, text: object, place: str = "") -> Expression:
         """Read an expression, which stands in some field.

@@ -24,48 +24,30 @@ class Bandwidth(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StreamOutcome:
-    """What has come of one job.
+    """What has come of one job."""
 
-    Attributes
-    ----------
-    name, workload
-        Of the job, and what it did in a few words.
-    nodes
-        int32: its compute nodes.
-    ranks
-        Ranks that were simulated.
-    submitted, started, ended, given_back
-        When it was submitted, began and ended, and when its nodes were clean for the next one:
-        simulated seconds.
-    walltime
-        Seconds that it asked for.
-    bytes_read, bytes_written
-        By its phases of these names.
-    in_io
-        Seconds that a rank was in I/O on average: neither computing nor waiting for other ranks.
-    cumulated
-        Seconds of all ranks together, where the workload adds them up.
-    allocation
-        What it got, for a run by itself.
-    alone, alone_in_io
-        Its seconds and its seconds in I/O on the same nodes and OSTs without the others; None if
-        that was not asked for.
-    """
-
+    # Of the job, and what it did in a few words.
     name: str
     workload: str
-    nodes: Indices
-    ranks: int
+    nodes: Indices  # int32: its compute nodes.
+    ranks: int  # Ranks that were simulated.
+    # When it was submitted, began and ended, and when its nodes were clean for the next one:
+    # simulated seconds.
     submitted: float
     started: float
     ended: float
     given_back: float
-    walltime: float
+    walltime: float  # Seconds that it asked for.
+    # By its phases of these names.
     bytes_read: int
     bytes_written: int
+    # Seconds that a rank was in I/O on average: neither computing nor waiting for other ranks.
     in_io: float
+    # Seconds of all ranks together, where the workload adds them up.
     cumulated: CumulatedSeconds | None
-    allocation: Allocation
+    allocation: Allocation  # What it got, for a run by itself.
+    # Its seconds and its seconds in I/O on the same nodes and OSTs without the others; None if
+    # that was not asked for.
     alone: float | None = None
     alone_in_io: float | None = None
 
@@ -92,35 +74,20 @@ class StreamOutcome:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class StreamResult:
-    """A stream of jobs that has run.
+    """A stream of jobs that has run."""
 
-    Attributes
-    ----------
-    scenario, machine
-        What was run.
-    nodes
-        Compute nodes that jobs got.
-    jobs
-        One outcome for each, in the order in which they began.
-    bandwidth
-        What the OSTs moved over time, for all.
-    events, rpcs, bulk_bytes
-        Of the data plane, without the runs of jobs by themselves.
-    notes
-        What the user should know: a sentence each.
-    wall
-        Real seconds from the first to the last: building, running, the jobs by themselves.
-    """
-
+    # What was run.
     scenario: StreamScenario
     machine: Machine
-    nodes: int
-    jobs: tuple[StreamOutcome, ...]
-    bandwidth: Bandwidth
+    nodes: int  # Compute nodes that jobs got.
+    jobs: tuple[StreamOutcome, ...]  # One outcome for each, in the order in which they began.
+    bandwidth: Bandwidth  # What the OSTs moved over time, for all.
+    # Of the data plane, without the runs of jobs by themselves.
     events: int
     rpcs: int
     bulk_bytes: int
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # What the user should know: a sentence each.
+    # Real seconds from the first to the last: building, running, the jobs by themselves.
     wall: float
 
     @property
