@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from xc40io.topology.arrays import Int32Array, Int64Array
+from xc40io.topology.arrays import FloatArray, Int32Array, Int64Array
 from xc40io.topology.links import LinkClass
 
 if TYPE_CHECKING:
     import networkx as nx
     from matplotlib.figure import Figure, FigureBase
 
-    from xc40io.topology.arrays import FloatArray
     from xc40io.topology.fabric import Fabric
 
 

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from xc40io.config.errors import InputError, nearest
-from xc40io.config.model import explain
+from xc40io.config.model import checked
 from xc40io.config.scenario import Scenario, with_hints_found
 
 
@@ -35,10 +33,7 @@ def scenario_of(run: object, bases: Mapping[str, Any], place: str, folder: Path)
     said = _with_base(run, bases, place)
     if "machine" in said:
         said["machine"] = machine_found(said["machine"], folder)
-    try:
-        scenario = Scenario.model_validate(said)
-    except ValidationError as error:
-        raise explain(error, place, Scenario) from error
+    scenario = checked(Scenario, said, place)
     workload = scenario.workload.found_from(folder)
     environment = with_hints_found(scenario.environment, folder)
     return scenario.model_copy(update={"workload": workload, "environment": environment})

@@ -28,11 +28,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, InstanceOf, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.reading import reading
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import Count
@@ -338,10 +338,7 @@ def _claim(entry: dict[str, Any], bases: Mapping[str, Any], path: Path) -> Claim
     }
     if "machine" in entry:
         entry["machine"] = machine_found(entry["machine"], path.parent)
-    try:
-        return Claim.model_validate(entry)
-    except ValidationError as error:
-        raise explain(error, place, Claim) from error
+    return checked(Claim, entry, place)
 
 
 def _run_name(name: object, place: str) -> str:

@@ -23,12 +23,12 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.files import find, read_mapping, shipped
 from xc40io.config.machine import Machine, load_machine
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.parts.provenance import file_of_value
 from xc40io.config.reading import reads
 
@@ -159,10 +159,7 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     load = cache(load_machine)
     for number, content in enumerate(entries, start=1):
         place = f"{file}: parameter {number}"
-        try:
-            entry = _Entry.model_validate(content)
-        except ValidationError as error:
-            raise explain(error, place, _Entry) from error
+        entry = checked(_Entry, content, place)
         machines = [load(name) for name in entry.machines]
         parameter = _parameter(entry, machines, f"{place}, {entry.path}")
         _refuse_second(parameter, parameters.values(), place)
@@ -191,10 +188,7 @@ def load_whole_parameters(file: str | Path = FILE) -> list[WholeParameter]:
     found = []
     for number, content in enumerate(_lists(file)[1], start=1):
         place = f"{file}: whole {number}"
-        try:
-            entry = _WholeEntry.model_validate(content)
-        except ValidationError as error:
-            raise explain(error, place, _WholeEntry) from error
+        entry = checked(_WholeEntry, content, place)
         machines = [load_machine(name) for name in entry.machines]
         for machine in machines:
             if entry.path not in (values := machine.values()):

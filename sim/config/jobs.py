@@ -31,14 +31,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.faults import Faults
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, read_machine
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.reading import reads
 from xc40io.config.scenario import (
     AskedPlacement,
@@ -52,7 +52,6 @@ from xc40io.config.scenario import (
     Seed,
     Target,
     Variables,
-    checked_scenario,
     load_scenario,
     read_scenario_file,
     with_hints_found,
@@ -247,7 +246,7 @@ def load_jobs(name_or_path: str | Path) -> Scenario | JobsScenario:
         )
     if not _of_several(document):
         return load_scenario(name_or_path)
-    return with_files_found(_checked_jobs(document, str(path)), path.parent)
+    return with_files_found(checked(JobsScenario, document, str(path)), path.parent)
 
 
 def parse_jobs(document: Mapping[str, Any], place: str) -> Scenario | JobsScenario:
@@ -268,19 +267,12 @@ def parse_jobs(document: Mapping[str, Any], place: str) -> Scenario | JobsScenar
     machine = document.get("machine")
     if isinstance(machine, dict):
         document = {**document, "machine": read_machine(machine, f"{place}: machine")}
-    several = _of_several(document)
-    return _checked_jobs(document, place) if several else checked_scenario(document, place)
+    model: type[Scenario | JobsScenario] = JobsScenario if _of_several(document) else Scenario
+    return checked(model, document, place)
 
 
 def _of_several(document: Mapping[str, Any]) -> bool:
     return "jobs" in document or "mix" in document
-
-
-def _checked_jobs(document: Mapping[str, Any], place: str) -> JobsScenario:
-    try:
-        return JobsScenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, place, JobsScenario) from error
 
 
 def with_files_found(scenario: JobsScenario, folder: Path) -> JobsScenario:

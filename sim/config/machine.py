@@ -21,12 +21,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, PrivateAttr, model_validator
 
 from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.parts.compute_nodes import Nodes
 from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
@@ -218,10 +218,7 @@ class Machine(Model):
         values = before | dict(changes)
         let_follow(values, before, set(changes), place)
         strings = {name: getattr(self, name) for name in OWN}
-        try:
-            machine = Machine.model_validate(strings | nested(values))
-        except ValidationError as error:
-            raise explain(error, place, Machine) from error
+        machine = checked(Machine, strings | nested(values), place)
         old, new = self.values(units=True), machine.values(units=True)
         changed = provenance_of_changes(old, new, changes)
         machine.provenance.update(self.provenance | changed | of_release)
@@ -302,10 +299,7 @@ def _machine(document: Mapping[str, Any], place: str) -> Machine:
     sections = {name: part for name, part in document.items() if name not in OWN}
     sections = merged({"recovery": recovery_of(_version(sections))}, sections)
     values, provenance = separate(sections, place)
-    try:
-        machine = Machine.model_validate(strings | values)
-    except ValidationError as error:
-        raise explain(error, place, Machine) from error
+    machine = checked(Machine, strings | values, place)
     machine.provenance.update(provenance)
     return machine
 

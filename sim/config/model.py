@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
@@ -39,6 +39,20 @@ class Model(_Told):
     model_config = ConfigDict(
         frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
     )
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def checked(model: type[M], document: object, place: str) -> M:
+    """Return what a document describes; if it is wrong, raise InputError that begins with `place`.
+
+    :func:`explain` says how the sentence goes on.
+    """
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise explain(error, place, model) from error
 
 
 _UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")

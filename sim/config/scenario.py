@@ -26,7 +26,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from xc40io.config.asked_workload import Workload
@@ -36,7 +36,7 @@ from xc40io.config.files import find, read_mapping
 from xc40io.config.job_form import Access, Binding, Policy, TargetKind
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, coarser, load_machine, read_machine
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.reading import reads
 from xc40io.config.striping import AskedStriping, StripeRequest
 from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
@@ -274,10 +274,7 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
 
 def checked_scenario(document: Mapping[str, Any], place: str) -> Scenario:
     """Return the scenario of one job that a mapping describes; `place` is for the messages."""
-    try:
-        return Scenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, place, Scenario) from error
+    return checked(Scenario, document, place)
 
 
 def read_scenario_file(

@@ -18,12 +18,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.files import check_is_file
 from xc40io.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 from xc40io.config.reading import reads
 from xc40io.config.scenario import read_scenario_file
 from xc40io.config.units import Count, Seconds
@@ -142,7 +142,4 @@ def checked_stream(document: Mapping[str, Any], place: str) -> StreamScenario:
     InputError
         If a field is unknown, missing or of the wrong type.
     """
-    try:
-        return StreamScenario.model_validate(document)
-    except ValidationError as error:
-        raise explain(error, place, StreamScenario) from error
+    return checked(StreamScenario, document, place)

@@ -34,7 +34,7 @@ from xc40io.config.errors import InputError, nearest
 from xc40io.config.files import find, read_mapping
 from xc40io.config.jobs import Job, JobsScenario, Name, load_jobs
 from xc40io.config.machine import Machine, load_machine, read_machine
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked, explain
 from xc40io.config.reading import reads
 from xc40io.config.scenario import Scenario, Seed, with_hints_found
 
@@ -139,16 +139,16 @@ def read_mix(document: Mapping[str, Any], place: str, folder: Path = Path()) -> 
     """
     frame = {name: value for name, value in document.items() if name not in ("machine", "jobs")}
     try:
-        checked = _Frame.model_validate(frame)
+        said = _Frame.model_validate(frame)
     except ValidationError as error:
         raise explain(error, place, WorkloadMix) from error
     machine = _machine(document.get("machine"), place, folder)
-    check_costs(checked.costs, machine, f"{place}: costs")
+    check_costs(said.costs, machine, f"{place}: costs")
     listed = document.get("jobs")
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{place}: jobs = {listed!r}: right would be a list of jobs")
     jobs = tuple(
-        _job(job, machine, checked.seed, f"{place}: jobs.{number}", folder)
+        _job(job, machine, said.seed, f"{place}: jobs.{number}", folder)
         for number, job in enumerate(listed)
     )
     twice = [name for name, count in Counter(job.name for job in jobs).items() if count > 1]
@@ -156,7 +156,7 @@ def read_mix(document: Mapping[str, Any], place: str, folder: Path = Path()) -> 
         raise InputError(
             f"{place}: two jobs are called {twice[0]!r}; right would be a name of its own for each"
         )
-    fields = {name: getattr(checked, name) for name in _Frame.model_fields}
+    fields = {name: getattr(said, name) for name in _Frame.model_fields}
     return WorkloadMix(machine=machine, jobs=jobs, **fields)
 
 
@@ -204,10 +204,7 @@ def _job(job: Any, machine: Machine, seed: int, place: str, folder: Path) -> Mix
     model: type[NamedJob | DescribedJob] = NamedJob if "scenario" in job else DescribedJob
     if wrong := [name for name in _ONE if name in job]:
         raise InputError(f"{place}: {wrong[0]}: each job of a mix runs by itself, from 0 s on")
-    try:
-        read = model.model_validate(dict(job))
-    except ValidationError as error:
-        raise explain(error, place, model) from error
+    read = checked(model, dict(job), place)
     if isinstance(read, NamedJob):
         run = _named(read.scenario, machine, f"{place}: scenario", folder)
     else:

@@ -22,12 +22,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeGuard, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import find, read_mapping
 from xc40io.config.kept import kept
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, checked
 
 Firmness = Literal[
     "verified", "measured", "derived", "inferred", "recalled", "calibrated", "assumed"
@@ -74,10 +74,7 @@ def separate(
                 f"{{value: {content}, source: ..., firm: {' or '.join(get_args(Firmness))}}}"
             )
         if is_value(content):
-            try:
-                leaf = _SourcedValue.model_validate(content)
-            except ValidationError as error:
-                raise explain(error, f"{place}: {path}", _SourcedValue) from error
+            leaf = checked(_SourcedValue, content, f"{place}: {path}")
             values[name] = leaf.value
             provenance[path] = Provenance(source=leaf.source, firm=leaf.firm)
         else:
