@@ -13,40 +13,21 @@ from xc40io.config.places import found_at
 
 
 class Program(NamedTuple):
-    """A program. What stands elsewhere is given by its place: ``module:name``.
+    """A program. What stands elsewhere is given by its place: ``module:name``."""
 
-    Attributes
-    ----------
-    name
-        In scenarios; also of its command.
-    title
-        What a person calls it.
-    home
-        What makes its :class:`~xc40io.workloads.workload.Workload` of what a scenario has for it.
-    summary
-        Its line in the list of commands.
-    help
-        What its command says of itself, if all that it takes stands behind a double dash.
-    example, letter
-        Of the words behind it, and one of its options.
-    outcome
-        The module of the records that it alone leaves in a result.
-    option
-        What sets one of its options: a function of what a scenario has, the name and the value.
-    switches
-        The options that studies turn, by what they are called there.
-    """
-
-    name: str
-    title: str
+    name: str  # in scenarios; also of its command
+    title: str  # what a person calls it
+    # what makes its :class:`~xc40io.workloads.workload.Workload` of what a scenario has for it
     home: str
-    summary: str = ""
+    summary: str = ""  # its line in the list of commands
+    # what its command says of itself, if all that it takes stands behind a double dash
     help: str = ""
-    example: str = ""
-    letter: str = ""
-    outcome: str = ""
+    example: str = ""  # of the words behind it
+    letter: str = ""  # one of its options
+    outcome: str = ""  # the module of the records that it alone leaves in a result
+    # what sets one of its options: a function of what a scenario has, the name and the value
     option: str = ""
-    switches: Mapping[str, str] = {}
+    switches: Mapping[str, str] = {}  # the options that studies turn, by what they are called there
 
     @property
     def make(self) -> Any:

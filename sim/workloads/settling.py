@@ -46,14 +46,6 @@ class Settling:
     cut
         Whether a run that has not settled is to end before its ranks run out of calls: there are
         more than were listed for them.
-
-    Attributes
-    ----------
-    stopped
-        Seconds after its begin when the run was ended; None if it was not.
-    change
-        By how much the last two spans differed, in their rates or in the lead of the fastest rank;
-        infinite before the second.
     """
 
     def __init__(self, tolerance: float, *, cut: bool = True) -> None:
@@ -62,7 +54,8 @@ class Settling:
         self._since = self._calls = self._rate = self._lead = self._moved = 0.0
         self._end = _FIRST
         self._over = False
-        self.stopped: float | None = None
+        self.stopped: float | None = None  # seconds after its begin when the run was ended
+        # by how much the last two spans differed, in their rates or in the lead of the fastest rank
         self.change = float("inf")
 
     def has_settled(

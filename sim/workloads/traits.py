@@ -35,74 +35,38 @@ def access_of(phase: str) -> Access:
 @kept
 @dataclass(frozen=True, kw_only=True)
 class PhaseTraits:
-    """What phases of one kind are.
+    """What phases of one kind are."""
 
-    Attributes
-    ----------
-    begins
-        How their names begin; empty of all that have no entry of their own.
-    part
-        Of the workload, from 0: the test in an IOR command.
-    access
-        What they do; None: as the name of each says, ``read`` with this word in it.
-    sharing
-        How the ranks share their files, one of the words above.
-    bytes_a_rank
-        That each rank moves in one of them, about.
-    call, block
-        Bytes of a call, and those that a rank has one behind the other; None where it is not known.
-    direct, synced
-        Whether each call goes past the page cache, and whether an fsync follows it.
-    over_mpi
-        Whether it goes through MPI-IO, so that collective calls are a choice.
-    hinted
-        Whether the program hands hints of its own to MPI-IO, be they none.
-    shifted
-        Whether ranks read what others wrote.
-    own_directory
-        Whether each rank has a directory of its own.
-    stripe_count, stripe_size
-        That the program itself asks for; 0 for none.
-    path
-        The file that is written, or its folder, where the workload names it.
-    """
-
-    begins: str = ""
-    part: int = 0
+    begins: str = ""  # how their names begin; empty of all that have no entry of their own
+    part: int = 0  # of the workload, from 0: the test in an IOR command
+    # what they do; None: as the name of each says, ``read`` with this word in it
     access: Access | None = None
-    sharing: str = APPLICATION
-    bytes_a_rank: int = 0
+    sharing: str = APPLICATION  # how the ranks share their files, one of the words above
+    bytes_a_rank: int = 0  # that each rank moves in one of them, about
+    # bytes of a call, and those that a rank has one behind the other; None where it is not known
     call: int | None = None
     block: int | None = None
+    # whether each call goes past the page cache, and whether an fsync follows it
     direct: bool = False
     synced: bool = False
-    over_mpi: bool = False
-    hinted: bool = False
-    shifted: bool = False
-    own_directory: bool = False
+    over_mpi: bool = False  # whether it goes through MPI-IO, so that collective calls are a choice
+    hinted: bool = False  # whether the program hands hints of its own to MPI-IO, be they none
+    shifted: bool = False  # whether ranks read what others wrote
+    own_directory: bool = False  # whether each rank has a directory of its own
+    # that the program itself asks for; 0 for none
     stripe_count: int = 0
     stripe_size: int = 0
-    path: str | None = None
+    path: str | None = None  # the file that is written, or its folder, where the workload names it
 
 
 @kept
 @dataclass(frozen=True, kw_only=True)
 class Traits:
-    """What the phases of a job are.
+    """What the phases of a job are."""
 
-    Attributes
-    ----------
-    where
-        The target of its files: ``lustre``, ``ssd``, ``bb``, ``home``.
-    bytes
-        That all ranks move in all phases, about; 0 also where only the run can tell.
-    phases
-        Those that differ, in their order.
-    """
-
-    where: str = "lustre"
-    bytes: int = 0
-    phases: tuple[PhaseTraits, ...] = ()
+    where: str = "lustre"  # the target of its files: ``lustre``, ``ssd``, ``bb``, ``home``
+    bytes: int = 0  # that all ranks move in all phases, about; 0 also where only the run can tell
+    phases: tuple[PhaseTraits, ...] = ()  # those that differ, in their order
 
     @property
     def sharing(self) -> str:

@@ -20,25 +20,14 @@ _Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 
 
 class Drawn(Provenance):
-    """From what a value is drawn, and where that comes from.
+    """From what a value is drawn, and where that comes from."""
 
-    Attributes
-    ----------
-    values
-        The values there are; one alone is no chance at all.
-    weights
-        How often each comes, compared with the others; alike unless given.
-    median, mean
-        In place of values: of a lognormal distribution.
-    most
-        What is drawn above it becomes it.
-    """
-
-    values: _Numbers = ()
-    weights: _Numbers = ()
+    values: _Numbers = ()  # the values there are; one alone is no chance at all
+    weights: _Numbers = ()  # how often each comes, compared with the others; alike unless given
+    # in place of values: of a lognormal distribution
     median: Annotated[float, Field(gt=0)] | None = None
     mean: Annotated[float, Field(gt=0)] | None = None
-    most: Annotated[float, Field(gt=0)] | None = None
+    most: Annotated[float, Field(gt=0)] | None = None  # what is drawn above it becomes it
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Drawn:

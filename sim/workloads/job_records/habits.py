@@ -18,18 +18,10 @@ from xc40io.workloads.job_records.least_time import least_seconds
 
 
 class LayoutClass(Model):
-    """How many jobs of some size have a file for each rank; the others share files.
+    """How many jobs of some size have a file for each rank; the others share files."""
 
-    Attributes
-    ----------
-    most_ranks
-        Of jobs up to so many ranks; None: of all larger ones.
-    rank
-        Their share, from 0 to 1.
-    """
-
-    most_ranks: float | None = None
-    rank: Annotated[float, Field(ge=0, le=1)]
+    most_ranks: float | None = None  # of jobs up to so many ranks; None: of all larger ones
+    rank: Annotated[float, Field(ge=0, le=1)]  # their share, from 0 to 1
 
 
 class LayoutHabit(Provenance):
@@ -46,43 +38,19 @@ class LayoutHabit(Provenance):
 
 
 class Habits(Model):
-    """What is taken to be so of a job, with its sources.
+    """What is taken to be so of a job, with its sources."""
 
-    Attributes
-    ----------
-    title
-        In a few words.
-    ranks_per_node
-        Ranks of a node.
-    io_ranks_per_node
-        Of these, ranks that read and write; no more than there are.
-    read_call, write_call
-        Bytes of a call.
-    layout
-        Who shares files.
-    shared_stripes
-        OSTs of a file that ranks share.
-    files
-        Of a rank.
-    opens
-        Opens of a file by a rank, in all steps together.
-    stats
-        Stats of a rank.
-    steps
-        In which a job writes.
-    """
-
-    title: str
-    ranks_per_node: Drawn
-    io_ranks_per_node: Drawn
-    read_call: Drawn
+    title: str  # in a few words
+    ranks_per_node: Drawn  # ranks of a node
+    io_ranks_per_node: Drawn  # of these, ranks that read and write; no more than there are
+    read_call: Drawn  # bytes of a call
     write_call: Drawn
-    layout: LayoutHabit
-    shared_stripes: Drawn
-    files: Drawn
-    opens: Drawn
-    stats: Drawn
-    steps: Drawn
+    layout: LayoutHabit  # who shares files
+    shared_stripes: Drawn  # OSTs of a file that ranks share
+    files: Drawn  # of a rank
+    opens: Drawn  # opens of a file by a rank, in all steps together
+    stats: Drawn  # stats of a rank
+    steps: Drawn  # in which a job writes
 
 
 def load_habits(name_or_path: str) -> Habits:

@@ -18,59 +18,36 @@ Times = Annotated[int, Field(ge=0, le=MOST_TIMES)]
 
 
 class JobRecord(Model):
-    """What is known of a job; None where nothing is.
+    """What is known of a job; None where nothing is."""
 
-    Attributes
-    ----------
-    name
-        What it is called.
-    nodes, ranks
-        Compute nodes, and ranks on all of them.
-    start
-        Seconds from the first submission of the table to its own; to its begin, where the queue
-        is ``recorded``.
-    walltime, runtime
-        Seconds that it asked for, and that it took.
-    read, written
-        Bytes of all ranks.
-    read_call, write_call
-        Bytes of a call.
-    read_layout, write_layout
-        Who shares a file.
-    files
-        Of a rank, or of all where they share.
-    io_ranks
-        Ranks that read and write.
-    opens, stats
-        Opens of a rank and file, in all steps together, and stats of a rank.
-    steps
-        In which it writes.
-    stripe_count, stripe_size
-        Of its files.
-    read_seconds, write_seconds, metadata_seconds
-        Measured: seconds of all ranks together, as Darshan adds them up. They are what a simulation
-        is compared with, and nothing is inferred from them.
-    """
-
-    name: Name
+    name: Name  # what it is called
+    # compute nodes, and ranks on all of them
     nodes: Count | None = None
     ranks: Count | None = None
+    # seconds from the first submission of the table to its own; to its begin, where the queue is
+    # ``recorded``
     start: Seconds = 0.0
+    # seconds that it asked for, and that it took
     walltime: Annotated[Seconds, Field(gt=0)] | None = None
     runtime: Seconds | None = None
-    read: Bytes = 0
+    read: Bytes = 0  # of all ranks
     written: Bytes = 0
-    read_call: Size | None = None
+    read_call: Size | None = None  # bytes of a call
     write_call: Size | None = None
-    read_layout: Layout | None = None
+    read_layout: Layout | None = None  # who shares a file
     write_layout: Layout | None = None
+    # of a rank, or of all where they share
     files: Annotated[int, Field(gt=0, le=MOST_TIMES)] | None = None
-    io_ranks: Count | None = None
+    io_ranks: Count | None = None  # ranks that read and write
+    # opens of a rank and file, in all steps together, and stats of a rank
     opens: Annotated[int, Field(gt=0, le=MOST_TIMES)] | None = None
     stats: Times | None = None
-    steps: Annotated[int, Field(gt=0, le=MOST_TIMES)] | None = None
+    steps: Annotated[int, Field(gt=0, le=MOST_TIMES)] | None = None  # in which it writes
+    # of its files
     stripe_count: Annotated[int, Field(ge=-1)] | None = None
     stripe_size: Size | None = None
+    # measured, of all ranks together, as Darshan adds them up: what a simulation is compared with,
+    # and nothing is inferred from it
     read_seconds: Seconds | None = None
     write_seconds: Seconds | None = None
     metadata_seconds: Seconds | None = None

@@ -17,18 +17,10 @@ from xc40io.workloads.job_records.job_record import JobRecord
 
 
 class TimeClass(Model):
-    """How long jobs of some size may run.
+    """How long jobs of some size may run."""
 
-    Attributes
-    ----------
-    most_nodes
-        Jobs up to so many nodes; None: all larger ones.
-    seconds
-        The longest that they may ask for.
-    """
-
-    most_nodes: float | None = None
-    seconds: Annotated[float, Field(gt=0)]
+    most_nodes: float | None = None  # jobs up to so many nodes; None: all larger ones
+    seconds: Annotated[float, Field(gt=0)]  # the longest that they may ask for
 
 
 class TimeLimits(Provenance):
@@ -45,30 +37,14 @@ class TimeLimits(Provenance):
 
 
 class Population(Model):
-    """What a machine runs.
+    """What a machine runs."""
 
-    Attributes
-    ----------
-    title
-        In a few words.
-    nodes
-        Of a job.
-    limits
-        Of the times that jobs ask for.
-    asked
-        What jobs ask for, as a share of their limit.
-    used
-        How long they run, as a share of what they ask for.
-    read, written
-        Bytes of a job.
-    """
-
-    title: str
-    nodes: Drawn
-    limits: TimeLimits
-    asked: Drawn
-    used: Drawn
-    read: Drawn
+    title: str  # in a few words
+    nodes: Drawn  # of a job
+    limits: TimeLimits  # of the times that jobs ask for
+    asked: Drawn  # what jobs ask for, as a share of their limit
+    used: Drawn  # how long they run, as a share of what they ask for
+    read: Drawn  # bytes of a job
     written: Drawn
 
 

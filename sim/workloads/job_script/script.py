@@ -47,20 +47,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class JobScript:
-    """What a script asks for.
+    """What a script asks for."""
 
-    Attributes
-    ----------
-    place
-        The script, as messages call it.
-    launches
-        The programs that it starts and that are known, in its order.
-    notes
-        What of the script was not understood, or assumed: sentences, with the numbers of lines.
-    """
-
-    place: str
-    launches: tuple[Launch, ...]
+    place: str  # the script, as messages call it
+    launches: tuple[Launch, ...]  # the programs that it starts and that are known, in its order
+    # what of the script was not understood, or assumed: sentences, with the numbers of lines
     notes: tuple[str, ...]
 
     def launch(self, number: int | None = None) -> Launch:

@@ -50,21 +50,12 @@ class Walk:
         What messages call it.
     nodes, ppn
         In place of what the script asks for.
-
-    Attributes
-    ----------
-    request
-        What it asks of its batch system.
-    started
-        The programs that it starts, and that are known.
-    notes
-        What was not understood: sentences, with the numbers of lines.
     """
 
     def __init__(self, text: str, place: str, nodes: int | None, ppn: int | None) -> None:
-        self.request = Request()
-        self.started: list[Started] = []
-        self.notes: list[str] = []
+        self.request = Request()  # what it asks of its batch system
+        self.started: list[Started] = []  # the programs that it starts, and that are known
+        self.notes: list[str] = []  # what was not understood: sentences, with the numbers of lines
         self._place, self._nodes, self._ppn = place, nodes, ppn
         self._layouts: list[Layout] = []
         self._shell = Shell({})

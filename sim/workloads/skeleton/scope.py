@@ -38,13 +38,6 @@ class Scope(dict[str, Any]):
         int64 (ranks,): the node of each rank, from 0, ascending.
     seed
         Of the job: what is drawn follows from it.
-
-    Attributes
-    ----------
-    counters
-        The present values of the counters, outer loops first.
-    where
-        The phase whose turn it is, as its path in the file.
     """
 
     def __init__(
@@ -61,8 +54,8 @@ class Scope(dict[str, Any]):
         )
         self.update({name: "" if value is None else value for name, value in options.items()})
         self.ranks = ranks
-        self.counters: dict[str, int] = {}
-        self.where = ""
+        self.counters: dict[str, int] = {}  # their present values, outer loops first
+        self.where = ""  # the phase whose turn it is, as its path in the file
         self._skeleton = skeleton
         self._seed = seed
         self._arithmetic = Arithmetic(self)

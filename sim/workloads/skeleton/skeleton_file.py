@@ -65,25 +65,14 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
 class Parameter(Model):
-    """An option of the kernel: required unless it has a default.
+    """An option of the kernel: required unless it has a default."""
 
-    Attributes
-    ----------
-    unit
-        What it takes. A ``count`` is 1 or more, an ``integer`` 0 or more; a ``switch`` is on or
-        off.
-    default
-        Its value where nobody gives one; without it the option must be given.
-    choices
-        Of a ``choice``: the words that may be given.
-    description
-        What ``--help`` says of it.
-    """
-
+    #: What it takes. A ``count`` is 1 or more, an ``integer`` 0 or more; a ``switch`` is on or off.
     unit: Unit = "number"
-    default: Any = None
+    default: Any = None  #: Its value where nobody gives one; without it the option must be given.
+    #: Of a ``choice``: the words that may be given.
     choices: list[str] = Field(default_factory=list)
-    description: str = ""
+    description: str = ""  #: What ``--help`` says of it.
 
     @field_validator("choices", mode="before")
     @classmethod
@@ -98,230 +87,113 @@ class Parameter(Model):
 
 
 class Draw(Model):
-    """Numbers that are drawn by chance, one for each rank.
+    """Numbers that are drawn by chance, one for each rank."""
 
-    Attributes
-    ----------
-    distribution
-        How they are spread.
-    mean
-        Of the distribution.
-    spread
-        As a share of the mean: half the width of the uniform distribution, the standard deviation
-        of the normal and of the lognormal one. The others have none.
-    least, most
-        Bounds; what is drawn beyond them is put there.
-    multiple
-        They are rounded to multiples of it.
-    anew
-        Counters of repeats: the numbers are drawn again each time one of them goes on.
-    per
-        Who has a number of its own.
-    """
-
-    distribution: Word = "fixed"
-    mean: SizeOf
+    distribution: Word = "fixed"  #: How they are spread.
+    mean: SizeOf  #: Of the distribution.
+    #: As a share of the mean: half the width of the uniform distribution, the standard deviation of
+    #: the normal and of the lognormal one. The others have none.
     spread: Number = literal(0.5)
+    #: Bounds; what is drawn beyond them is put there.
     least: SizeOf = literal(1)
     most: SizeOf | None = None
-    multiple: SizeOf = literal(1)
+    multiple: SizeOf = literal(1)  #: They are rounded to multiples of it.
+    #: Counters of repeats: the numbers are drawn again each time one of them goes on.
     anew: list[Name] = Field(default_factory=list)
-    per: Word = "rank"
+    per: Word = "rank"  #: Who has a number of its own.
 
 
 class Files(Model):
-    """A set of files.
+    """A set of files."""
 
-    Attributes
-    ----------
-    per
-        Who has files of its own; a ``group`` is of as many ranks as `ranks` says.
-    ranks
-        Of a group.
-    count
-        Files of each.
-    api
-        How they are reached: calls of POSIX, MPI-IO or HDF5.
-    stripe_count, stripe_size
-        Their striping; what the command line or the scenario asks for wins.
-    size
-        Of each when the job begins; 0 unless given.
-    directory
-        One ``shared`` by all files, or each file in its ``own``.
-    direct
-        Whether they are opened with ``O_DIRECT``, past the page cache.
-    series
-        Whether each create makes new ones, as steps of output do.
-    alignment
-        Of HDF5: objects begin at multiples of so many bytes.
-    collective_metadata
-        Of HDF5: whether metadata is written collectively.
-    """
-
-    per: Word = "job"
-    ranks: Number | None = None
-    count: Number = literal(1)
-    api: Word = "posix"
+    per: Word = "job"  #: Who has files of its own; a ``group`` is of as many ranks as `ranks` says.
+    ranks: Number | None = None  #: Of a group.
+    count: Number = literal(1)  #: Files of each.
+    api: Word = "posix"  #: How they are reached: calls of POSIX, MPI-IO or HDF5.
+    #: Their striping; what the command line or the scenario asks for wins.
     stripe_count: Number | None = None
     stripe_size: SizeOf | None = None
-    size: SizeOf | None = None
-    directory: Word = "shared"
+    size: SizeOf | None = None  #: Of each when the job begins; 0 unless given.
+    directory: Word = "shared"  #: One ``shared`` by all files, or each file in its ``own``.
+    #: Whether they are opened with ``O_DIRECT``, past the page cache.
     direct: Number = literal(False)
-    series: bool = False
-    alignment: SizeOf = literal(1)
+    series: bool = False  #: Whether each create makes new ones, as steps of output do.
+    alignment: SizeOf = literal(1)  #: Of HDF5: objects begin at multiples of so many bytes.
+    #: Of HDF5: whether metadata is written collectively.
     collective_metadata: Number = literal(False)
 
 
 class OnFile(Model):
-    """Something that ranks do to their file.
+    """Something that ranks do to their file."""
 
-    Attributes
-    ----------
-    file
-        The name of the set.
-    number
-        Which of the `count` files of a set, from 0.
-    only
-        For which ranks it is: those where this is true.
-    """
-
-    file: Name
-    number: Number | None = None
-    only: Number | None = None
+    file: Name  #: The name of the set.
+    number: Number | None = None  #: Which of the `count` files of a set, from 0.
+    only: Number | None = None  #: For which ranks it is: those where this is true.
 
 
 class Listing(Model):
-    """List the directory of a set of files.
+    """List the directory of a set of files."""
 
-    Attributes
-    ----------
-    file
-        The name of the set.
-    only
-        For which ranks it is: those where this is true.
-    """
-
-    file: Name
-    only: Number | None = None
+    file: Name  #: The name of the set.
+    only: Number | None = None  #: For which ranks it is: those where this is true.
 
 
 class Open(OnFile):
-    """Open or create a file.
+    """Open or create a file."""
 
-    Attributes
-    ----------
-    mode
-        For what an ``open`` is.
-    """
-
-    mode: Word = "write"
+    mode: Word = "write"  #: For what an ``open`` is.
 
 
 class Cut(OnFile):
-    """Set the size of a file.
+    """Set the size of a file."""
 
-    Attributes
-    ----------
-    size
-        Bytes that it has then.
-    """
-
-    size: SizeOf
+    size: SizeOf  #: Bytes that it has then.
 
 
 class Move(OnFile):
-    """Read or write.
+    """Read or write."""
 
-    Attributes
-    ----------
-    size
-        Bytes of each rank.
-    transfer
-        Bytes of one call; all in one unless given.
-    piece
-        Of a call of MPI-IO: bytes that lie together.
-    pattern
-        Where the calls go.
-    offset
-        Where it begins; where the last phase on the file ended unless given.
-    stride
-        Of the pattern ``strided``: from one call of a rank to its next; all ranks take turns unless
-        given.
-    collective
-        Whether all ranks of the file call together.
-    dataset, member
-        Of HDF5: which dataset, and which of several of that name.
-    """
-
-    size: SizeOf
-    transfer: SizeOf | None = None
-    piece: SizeOf | None = None
-    pattern: Word = "contiguous"
+    size: SizeOf  #: Bytes of each rank.
+    transfer: SizeOf | None = None  #: Bytes of one call; all in one unless given.
+    piece: SizeOf | None = None  #: Of a call of MPI-IO: bytes that lie together.
+    pattern: Word = "contiguous"  #: Where the calls go.
+    #: Where it begins; where the last phase on the file ended unless given.
     offset: SizeOf | None = None
+    #: Of the pattern ``strided``: from one call of a rank to its next; all ranks take turns unless
+    #: given.
     stride: SizeOf | None = None
-    collective: Number = literal(False)
+    collective: Number = literal(False)  #: Whether all ranks of the file call together.
+    #: Of HDF5: which dataset, and which of several of that name.
     dataset: Name | None = None
     member: Number | None = None
 
 
 class MakeGroup(Model):
-    """Make a group in an HDF5 file; the datasets that follow go there.
+    """Make a group in an HDF5 file; the datasets that follow go there."""
 
-    Attributes
-    ----------
-    file
-        The name of the set.
-    name
-        Of what is made.
-    member
-        Its number, if several have that name.
-    """
-
-    file: Name
-    name: Name
-    member: Number | None = None
+    file: Name  #: The name of the set.
+    name: Name  #: Of what is made.
+    member: Number | None = None  #: Its number, if several have that name.
 
 
 class MakeDataset(MakeGroup):
-    """Make a dataset in an HDF5 file.
+    """Make a dataset in an HDF5 file."""
 
-    Attributes
-    ----------
-    size
-        Bytes of each rank in it.
-    element
-        Bytes of one element.
-    chunk
-        Bytes of a chunk; contiguous unless given.
-    """
-
-    size: SizeOf
-    element: Number = literal(1)
-    chunk: SizeOf | None = None
+    size: SizeOf  #: Bytes of each rank in it.
+    element: Number = literal(1)  #: Bytes of one element.
+    chunk: SizeOf | None = None  #: Bytes of a chunk; contiguous unless given.
 
 
 class Compute(Model):
-    """Compute, each rank by itself.
+    """Compute, each rank by itself."""
 
-    Attributes
-    ----------
-    seconds
-        How long.
-    """
-
-    seconds: TimeOf
+    seconds: TimeOf  #: How long.
 
 
 class Share(Model):
-    """Bytes that go between rank 0 and all others.
+    """Bytes that go between rank 0 and all others."""
 
-    Attributes
-    ----------
-    size
-        How many for each rank.
-    """
-
-    size: SizeOf
+    size: SizeOf  #: How many for each rank.
 
 
 class Nothing(Model):
@@ -329,21 +201,11 @@ class Nothing(Model):
 
 
 class Repeat(Model):
-    """Do phases several times.
+    """Do phases several times."""
 
-    Attributes
-    ----------
-    times
-        How often.
-    counter
-        A name for which time it is, from 0, which expressions may use.
-    phases
-        What is repeated.
-    """
-
-    times: Number
-    counter: Name | None = None
-    phases: list[Phase]
+    times: Number  #: How often.
+    counter: Name | None = None  #: A name for which time it is, from 0, which expressions may use.
+    phases: list[Phase]  #: What is repeated.
 
 
 _SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "size"}
@@ -351,54 +213,36 @@ _SHORT = {"compute": "seconds", "bcast": "size", "gather": "size", "scatter": "s
 
 
 class Phase(Model):
-    """One verb, and what it is done to.
+    """One verb, and what it is done to."""
 
-    Attributes
-    ----------
-    create, open
-        Make a file, and open it; or open one that there is.
-    close, fsync, stat, unlink, mkdir, truncate
-        What POSIX calls so.
-    list
-        Read the names of a set's directory, and stat each file in its order, as ``ls -l`` does.
-    write, read
-        Move bytes.
-    group, dataset
-        Make a group or a dataset in an HDF5 file.
-    compute
-        Let each rank compute.
-    barrier
-        Let all ranks wait for each other.
-    bcast, gather, scatter
-        Send bytes from rank 0 to all others, or the other way.
-    repeat
-        Do phases several times.
-    when
-        A condition for all ranks: where it is false the phase is left out.
-    row
-        What the table calls the phase; phases that follow each other with the same row are one.
-    """
-
+    #: Make a file, and open it; or open one that there is.
     create: Open | None = None
     open: Open | None = None
+    #: What POSIX calls so.
     close: OnFile | None = None
     fsync: OnFile | None = None
     stat: OnFile | None = None
     unlink: OnFile | None = None
     mkdir: OnFile | None = None
     truncate: Cut | None = None
+    #: Read the names of a set's directory, and stat each file in its order, as ``ls -l`` does.
     list: Listing | None = None
+    #: Move bytes.
     write: Move | None = None
     read: Move | None = None
+    #: Make a group or a dataset in an HDF5 file.
     group: MakeGroup | None = None
     dataset: MakeDataset | None = None
-    compute: Compute | None = None
-    barrier: Nothing | None = None
+    compute: Compute | None = None  #: Let each rank compute.
+    barrier: Nothing | None = None  #: Let all ranks wait for each other.
+    #: Send bytes from rank 0 to all others, or the other way.
     bcast: Share | None = None
     gather: Share | None = None
     scatter: Share | None = None
-    repeat: Repeat | None = None
+    repeat: Repeat | None = None  #: Do phases several times.
+    #: A condition for all ranks: where it is false the phase is left out.
     when: Number | None = None
+    #: What the table calls the phase; phases that follow each other with the same row are one.
     row: str | None = None
 
     @model_validator(mode="before")
@@ -444,52 +288,27 @@ Repeat.model_rebuild()
 
 
 class Requirement(Model):
-    """A condition without which the kernel does not run, and what to say then.
+    """A condition without which the kernel does not run, and what to say then."""
 
-    Attributes
-    ----------
-    that
-        The condition.
-    otherwise
-        The sentence for when it does not hold.
-    """
-
-    that: Number
-    otherwise: str
+    that: Number  #: The condition.
+    otherwise: str  #: The sentence for when it does not hold.
 
 
 class Skeleton(Model):
-    """A whole file.
+    """A whole file."""
 
-    Attributes
-    ----------
-    summary, description
-        In a few words, and at length with the sources.
-    parameters
-        The options.
-    let
-        Values that follow from others, by name.
-    draws
-        Values that are drawn by chance.
-    require
-        Conditions.
-    files
-        The sets of files.
-    before
-        Phases of another job, long ago: they cost nothing and only leave their files.
-    phases
-        What the job does.
-    """
-
+    #: In a few words, and at length with the sources.
     summary: str
     description: str = ""
-    parameters: dict[Name, Parameter] = Field(default_factory=dict)
+    parameters: dict[Name, Parameter] = Field(default_factory=dict)  #: The options.
+    #: Values that follow from others, by name.
     let: dict[Name, SizeOf] = Field(default_factory=dict)
-    draws: dict[Name, Draw] = Field(default_factory=dict)
-    require: list[Requirement] = Field(default_factory=list)
-    files: dict[Name, Files]
+    draws: dict[Name, Draw] = Field(default_factory=dict)  #: Values that are drawn by chance.
+    require: list[Requirement] = Field(default_factory=list)  #: Conditions.
+    files: dict[Name, Files]  #: The sets of files.
+    #: Phases of another job, long ago: they cost nothing and only leave their files.
     before: list[Phase] = Field(default_factory=list)
-    phases: list[Phase]
+    phases: list[Phase]  #: What the job does.
 
     @field_validator("let")
     @classmethod
@@ -498,19 +317,10 @@ class Skeleton(Model):
 
 
 class Preset(Model):
-    """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases.
+    """A kernel that there is, with other defaults: a file with ``kernel`` in place of phases."""
 
-    Attributes
-    ----------
-    summary, description
-        In a few words, and at length with the sources.
-    kernel
-        The name of the kernel.
-    defaults
-        New defaults of its options, by name.
-    """
-
+    #: In a few words, and at length with the sources.
     summary: str
     description: str = ""
-    kernel: str
-    defaults: dict[str, Any]
+    kernel: str  #: The name of the kernel.
+    defaults: dict[str, Any]  #: New defaults of its options, by name.
