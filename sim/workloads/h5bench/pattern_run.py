@@ -76,11 +76,11 @@ class _PatternRun:
         """Open or create, go through the time steps, flush and close."""
         task, job, file = self._task, self._job, self._open
         began = float(job.filesystem.environment.now)
-        yield from file.do([self._begin, file.barrier], "metadata")
+        yield from file.do([self._begin, job.barrier], "metadata")
         create = self._row("H5Fcreate" if task.makes else "H5Fopen", file.seconds(1)[:, 0])
         for number in range(task.steps):
             yield from self._time_step(number)
-        yield from file.do([self._flush, self._file.close, file.barrier], "metadata")
+        yield from file.do([self._flush, self._file.close, job.barrier], "metadata")
         spans = file.seconds(3)
         flush = self._row("H5Fflush", spans[:, 0]) if task.makes else 0.0
         close = self._row("H5Fclose", spans[:, 1])
@@ -110,7 +110,7 @@ class _PatternRun:
         """Flush what was written, and meet, as the benchmarks that create files do."""
         if self._task.makes:
             self._file.flush(batch)
-            self._open.barrier(batch)
+            self._job.barrier(batch)
 
     def _time_step(self, number: int) -> Waiting:
         """Make or open group and datasets, and move the data."""

@@ -48,13 +48,18 @@ class SharedFile:
         Of the file.
     in_force
         The hints; unless given, the hints of the job's environment.
+    files
+        Its place on Lustre; made unless given.
     """
 
-    def __init__(self, job: Job, name: str, in_force: InForce | None = None) -> None:
+    def __init__(
+        self, job: Job, name: str, in_force: InForce | None = None, files: FileSet | None = None
+    ) -> None:
         self._job = job
         self._name = name
         self._in_force = in_force or in_force_of(job, name)
-        self.files = job.files[name] = job.filesystem.allocate(1, self._in_force.striping)
+        self.files = files or job.filesystem.allocate(1, self._in_force.striping)
+        job.files[name] = self.files
         self.mpi = mpi_file(job, self.files, self._in_force.hints)
         self.start_timers()
 
