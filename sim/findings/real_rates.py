@@ -9,9 +9,8 @@ from xc40io.findings.bottlenecks import merged
 from xc40io.run.result import Result
 from xc40io.trust.how_sure import Interval
 from xc40io.trust.sureness import Sureness, mebibytes, per_second, rate, span
+from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_results import Row, phase_title
-
-_IOR = "ior"
 
 
 class PhaseRows(NamedTuple):
@@ -69,7 +68,8 @@ def added(rows: Sequence[Row], part: int, phase: str, title: str) -> PhaseRows:
 def real_rates(result: Result) -> Iterator[RealRate]:
     """Yield the rates of a run that real ones were held against, each with its interval."""
     sureness = Sureness(result.scenario, result.traits)
-    of_bytes: Callable[[float], str] = mebibytes if result.workload.name == _IOR else rate
+    program = PROGRAMS.get(result.workload.name)
+    of_bytes: Callable[[float], str] = mebibytes if program and program.in_mebibytes else rate
     for rows in phase_rows(result):
         write: Callable[[float], str]
         if sureness.is_metadata(rows.phase):

@@ -24,6 +24,7 @@ class Program(NamedTuple):
     help: str = ""
     example: str = ""  # of the words behind it
     letter: str = ""  # one of its options
+    in_mebibytes: bool = False  # whether it writes rates in MiB/s
     outcome: str = ""  # the module of the records that it alone leaves in a result
     # what sets one of its options: a function of what a scenario has, the name and the value
     option: str = ""

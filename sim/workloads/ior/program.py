@@ -21,6 +21,7 @@ IOR = Program(
     help=_HELP,
     example="-a POSIX -b 8m -t 1m",
     letter="b",
+    in_mebibytes=True,
     outcome="xc40io.workloads.ior.outcome",
     option="xc40io.workloads.ior.options:with_option",
     switches={

@@ -9,50 +9,25 @@ from xc40io.workloads.job_records.cells import is_empty
 from xc40io.workloads.job_records.job_record import JobRecord
 
 ALIASES = {
-    "name": ("cobalt_jobid", "jobid", "job_id", "job", "id", "job_name"),
-    "nodes": (
-        "nodesused",
-        "resources_used.nodect",
-        "num_nodes",
-        "nnodes",
-        "nodes_used",
-        "allocated_nodes",
-        "allocnodes",
-        "resource_list.nodect",
-    ),
-    "ranks": ("nprocs", "processes", "ntasks", "procs", "resource_list.mpiprocs"),
-    "start": (
-        "submit",
-        "submitted",
-        "submission_time",
-        "submissiontime",
-        "queued_timestamp",
-        "qtime",
-        "ctime",
-    ),
-    "began": ("started", "start_time", "starttime", "start_timestamp"),
-    "walltime": (
-        "walltime_seconds",
-        "walltimeseconds",
-        "requested",
-        "timelimit",
-        "resource_list.walltime",
-    ),
-    "runtime": (
-        "elapsedraw",
-        "runtime_seconds",
-        "runtimeseconds",
-        "elapsed",
-        "run_time",
+    name: tuple(others.split())
+    for name, others in {
+        "name": "cobalt_jobid jobid job_id job id job_name",
+        "nodes": "nodesused resources_used.nodect num_nodes nnodes nodes_used allocated_nodes "
+        "allocnodes resource_list.nodect",
+        "ranks": "nprocs processes ntasks procs resource_list.mpiprocs",
+        "start": "submit submitted submission_time submissiontime queued_timestamp qtime ctime",
+        "began": "started start_time starttime start_timestamp",
+        "walltime": "walltime_seconds walltimeseconds requested timelimit resource_list.walltime",
+        "runtime": "elapsedraw runtime_seconds runtimeseconds elapsed run_time "
         "resources_used.walltime",
-    ),
-    "read": ("bytes_read", "readbytes", "read_bytes", "total_posix_bytes_read"),
-    "written": ("bytes_written", "writtenbytes", "written_bytes", "total_posix_bytes_written"),
-    "call": ("call_size", "transfer"),
-    "layout": (),
-    "read_seconds": ("readtimeseconds", "read_time", "total_posix_f_read_time"),
-    "write_seconds": ("writetimeseconds", "write_time", "total_posix_f_write_time"),
-    "metadata_seconds": ("metatimeseconds", "meta_time", "total_posix_f_meta_time"),
+        "read": "bytes_read readbytes read_bytes total_posix_bytes_read",
+        "written": "bytes_written writtenbytes written_bytes total_posix_bytes_written",
+        "call": "call_size transfer",
+        "layout": "",
+        "read_seconds": "readtimeseconds read_time total_posix_f_read_time",
+        "write_seconds": "writetimeseconds write_time total_posix_f_write_time",
+        "metadata_seconds": "metatimeseconds meta_time total_posix_f_meta_time",
+    }.items()
 }
 """Other names of columns, without regard to capitals; of several in one table the first here that
 is not empty counts. ``call`` and ``layout`` stand for both ways; ``began`` is when a job began,

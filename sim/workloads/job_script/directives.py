@@ -71,16 +71,15 @@ class Request:
         if found is None:
             return False
         where = f"{place}, line {line}"
-        words = _words(found[2], where)
-        kind = found[1]
-        if kind == "#SBATCH":
-            self._sbatch(line, words, where)
-        elif kind == "#COBALT":
-            self._cobalt(line, words, where)
-        elif kind == "#PBS":
-            self._pbs(line, words, where)
-        else:
+        kind, words = found[1], _words(found[2], where)
+        if kind not in _SYSTEMS:
             self._datawarp(kind, line, words, where)
+            return True
+        self.system, options, program, read = _SYSTEMS[kind]
+        given, _ = options.read(words, where)
+        self.notes += unknown_options(given, program, line)
+        for name, text, _ in given:
+            read(self, line, name, text, f"{where}: {kind} {name}")
         return True
 
     def variables(self) -> dict[str, str]:
@@ -95,53 +94,39 @@ class Request:
             if known[what] is not None
         }
 
-    def _sbatch(self, line: int, words: list[str], where: str) -> None:
-        self.system = "slurm"
-        given, _ = _SBATCH.read(words, where)
-        self.notes += unknown_options(given, "sbatch", line)
-        for name, text, _ in given:
-            at = f"{where}: #SBATCH {name}"
-            if name == "-N":
-                least, dash, most = text.partition("-")
-                self.nodes = count(least, at)
-                if dash and most != least:
-                    self.notes.append(
-                        f"line {line}: -N {text} leaves the number of nodes to Slurm; taken is "
-                        f"{least}"
-                    )
-            elif name == "-n":
-                self.ranks = count(text, at, 512)
-            elif name == "--ntasks-per-node":
-                self.ppn = count(text, at)
-            elif name == "-c":
-                self.cpus_per_rank = count(text, at, 2)
-            elif name == "-S":
-                self.core_spec = whole(text, at)
-            elif name == "-C":
-                self.features |= {word.lower() for word in re.findall(r"[\w.-]+", text)}
-            elif name == "--bb":
-                self._allocate(text.replace(",", " ").split(), at)
+    def _sbatch(self, line: int, name: str, text: str, at: str) -> None:
+        if name == "-N":
+            least, dash, most = text.partition("-")
+            self.nodes = count(least, at)
+            if dash and most != least:
+                self.notes.append(
+                    f"line {line}: -N {text} leaves the number of nodes to Slurm; taken is {least}"
+                )
+        elif name == "-n":
+            self.ranks = count(text, at, 512)
+        elif name == "--ntasks-per-node":
+            self.ppn = count(text, at)
+        elif name == "-c":
+            self.cpus_per_rank = count(text, at, 2)
+        elif name == "-S":
+            self.core_spec = whole(text, at)
+        elif name == "-C":
+            self.features |= {word.lower() for word in re.findall(r"[\w.-]+", text)}
+        elif name == "--bb":
+            self._allocate(text.replace(",", " ").split(), at)
 
-    def _cobalt(self, line: int, words: list[str], where: str) -> None:
-        self.system = "cobalt"
-        given, _ = _COBALT.read(words, where)
-        self.notes += unknown_options(given, "Cobalt's qsub", line)
-        for name, text, _ in given:
-            if name == "-n":
-                self.nodes = count(text, f"{where}: #COBALT -n", 128)
-            elif name == "--env":
-                self.environment |= dict(_pairs(text.split(":")))
+    def _cobalt(self, _line: int, name: str, text: str, at: str) -> None:
+        if name == "-n":
+            self.nodes = count(text, at, 128)
+        elif name == "--env":
+            self.environment |= dict(_pairs(text.split(":")))
 
-    def _pbs(self, line: int, words: list[str], where: str) -> None:
-        self.system = "pbs"
-        given, _ = _PBS.read(words, where)
-        self.notes += unknown_options(given, "the qsub of PBS", line)
-        for name, text, _ in given:
-            if name == "-l":
-                for resource, value in _pairs(text.split(",")):
-                    self._resource(line, resource, value, f"{where}: #PBS -l {resource} =")
-            elif name == "-v":
-                self.environment |= dict(_pairs(text.split(",")))
+    def _pbs(self, line: int, name: str, text: str, at: str) -> None:
+        if name == "-l":
+            for resource, value in _pairs(text.split(",")):
+                self._resource(line, resource, value, f"{at} {resource} =")
+        elif name == "-v":
+            self.environment |= dict(_pairs(text.split(",")))
 
     def _resource(self, line: int, name: str, text: str, at: str) -> None:
         """Read a resource of PBS."""
@@ -199,6 +184,13 @@ class Request:
 
 _DIRECTIVE = re.compile(r"(#SBATCH|#PBS|#COBALT|#DW|#BB)(?:[ \t]+(.*))?$", re.DOTALL)
 """A directive: a second ``#`` before it, or a blank within it, makes it a comment."""
+
+_SYSTEMS = {
+    "#SBATCH": ("slurm", _SBATCH, "sbatch", Request._sbatch),
+    "#COBALT": ("cobalt", _COBALT, "Cobalt's qsub", Request._cobalt),
+    "#PBS": ("pbs", _PBS, "the qsub of PBS", Request._pbs),
+}
+"""Of each kind of directive: whose it is, its options, where they are from, what reads one."""
 
 _VARIABLES = {
     "slurm": {

@@ -53,10 +53,6 @@ _MPIRUN = table(
     "-prepend-rank -bynode -bycore -nolocal --nooversubscribe -quiet --quiet --display-map",
     "-genv -env --mca -mca --gmca",
 )
-_TABLES = {
-    **{"aprun": _APRUN, "srun": _SRUN},
-    **dict.fromkeys(("mpirun", "mpiexec", "mpiexec.hydra", "orterun"), _MPIRUN),
-}
 
 
 @dataclass
@@ -87,7 +83,7 @@ class Shape(NamedTuple):
 
 def is_launcher(word: str) -> bool:
     """Tell whether a word is the name, or the path, of a launcher."""
-    return PurePosixPath(word).name in _TABLES
+    return PurePosixPath(word).name in _LAUNCHERS
 
 
 def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
@@ -99,7 +95,7 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
         If an option lacks its value.
     """
     launcher = PurePosixPath(words[0]).name
-    options = _TABLES[launcher]
+    options, fields, read = _LAUNCHERS[launcher]
     given, program = options.read(words[1:], f"{place}, line {line}")
     launch = LaunchLine(line, launcher, tuple(program))
     launch.notes += unknown_options(given, launcher, line)
@@ -110,21 +106,16 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
             "simulated by itself"
         )
     for one in given:
-        if options is _APRUN:
-            _aprun(launch, one)
-        elif options is _SRUN:
-            _srun(launch, one)
+        if one.name in fields:
+            setattr(launch, fields[one.name], one.value)
         else:
-            _mpirun(launch, one)
+            read(launch, one)
     return launch
 
 
 def _aprun(launch: LaunchLine, given: Given) -> None:
     name, value, _ = given
-    fields = {"-n": "ranks", "-N": "ppn", "-d": "depth", "-j": "hyperthreads", "-r": "core_spec"}
-    if name in fields:
-        setattr(launch, fields[name], value)
-    elif name == "-cc":
+    if name == "-cc":
         launch.unbound = value == "none"
     elif name == "-e":
         _set(launch, value)
@@ -132,13 +123,7 @@ def _aprun(launch: LaunchLine, given: Given) -> None:
 
 def _srun(launch: LaunchLine, given: Given) -> None:
     name, value, _ = given
-    fields = {
-        **{"-n": "ranks", "-N": "nodes", "-c": "depth"},
-        **{"--ntasks-per-node": "ppn", "-S": "core_spec"},
-    }
-    if name in fields:
-        setattr(launch, fields[name], value)
-    elif name == "--cpu-bind":
+    if name == "--cpu-bind":
         launch.unbound = "none" in value.split(",")
     elif name == "--export":
         for part in value.split(","):
@@ -147,9 +132,7 @@ def _srun(launch: LaunchLine, given: Given) -> None:
 
 def _mpirun(launch: LaunchLine, given: Given) -> None:
     name, value, _ = given
-    if name == "-n":
-        launch.ranks = value
-    elif name == "-ppn":  # or --map-by ppr:16:node
+    if name == "-ppn":  # or --map-by ppr:16:node
         part = value.split(":")
         launch.ppn = part[1] if part[0] == "ppr" and len(part) > 1 else value
         if not launch.ppn[:1].isdigit() and "$" not in launch.ppn:
@@ -158,6 +141,20 @@ def _mpirun(launch: LaunchLine, given: Given) -> None:
         launch.unbound = value == "none"
     elif name in ("-x", "-genv", "-env"):
         _set(launch, value)
+
+
+_OF_APRUN = {"-n": "ranks", "-N": "ppn", "-d": "depth", "-j": "hyperthreads", "-r": "core_spec"}
+_OF_SRUN = {
+    **{"-n": "ranks", "-N": "nodes", "-c": "depth"},
+    **{"--ntasks-per-node": "ppn", "-S": "core_spec"},
+}
+_LAUNCHERS = {
+    **{"aprun": (_APRUN, _OF_APRUN, _aprun), "srun": (_SRUN, _OF_SRUN, _srun)},
+    **dict.fromkeys(
+        ("mpirun", "mpiexec", "mpiexec.hydra", "orterun"), (_MPIRUN, {"-n": "ranks"}, _mpirun)
+    ),
+}
+"""Of each launcher: its options, those that a field of a line has as typed, what reads others."""
 
 
 def _set(launch: LaunchLine, assignment: str) -> None:
