@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -53,6 +54,7 @@ class Export(NamedTuple):
     verb: str = "wrote"
     extra: str = ""
     """What brings the library that writes the form: of :data:`xc40io.config.extras.EXTRAS`."""
+    sure: bool = False  # whether it tells how sure figures are, unless called with ``exact=True``
 
     @property
     def option(self) -> str:
@@ -71,9 +73,11 @@ class Export(NamedTuple):
         if self.metavar == "DIR":
             make_folder(path, self.option)
 
-    def write(self, content: Any, path: str) -> Iterator[str]:
+    def write(self, content: Any, path: str, *, exact: bool) -> Iterator[str]:
         """Write a result of any kind; yield the paths of the files."""
         function = found_at(self.writer)
+        if self.sure:
+            function = partial(function, exact=exact)
         for title, part in _parts(content, self.takes):
             place = self._place(path, title)
             yield from function(part, place, self.option)
@@ -143,6 +147,7 @@ EXPORTS: tuple[Export, ...] = (
         "xc40io.results.exports.html_file:write",
         Takes.ALL,
         Wants.IF_THERE,
+        sure=True,
     ),
     Export(
         "animate",
@@ -199,11 +204,14 @@ def check_recorded(
         )
 
 
-def write_exports(content: Any, asked: Mapping[str, str]) -> None:
-    """Write a result of any kind in all forms that are asked for; tell the files."""
+def write_exports(content: Any, asked: Mapping[str, str], *, exact: bool) -> None:
+    """Write a result of any kind in all forms that are asked for; tell the files.
+
+    ``exact``: without how sure its figures are.
+    """
     for export in EXPORTS:
         if export.name in asked:
-            for path in export.write(content, asked[export.name]):
+            for path in export.write(content, asked[export.name], exact=exact):
                 click.echo(f"xc40io: {export.verb} {path}", err=True)
 
 

@@ -11,7 +11,6 @@ import click
 
 from xc40io.cli.exports import EXPORTS, export_options, exports_of, needs_recording
 from xc40io.cli.written import FILE
-from xc40io.trust.sureness import exactly
 
 _MOST_DIGITS = 18  # fits 64 bits
 _DIGITS = re.compile(r"\s*[+-]?[0-9]+\s*")
@@ -70,6 +69,7 @@ class View(NamedTuple):
     mpiio_stats: bool = False
     explain: bool = False  # of a replay: how the calls were reconstructed
     file_stats: bool = False  # as a recording tells
+    exact: bool = False  # without how sure figures are
 
 
 class Keep(NamedTuple):
@@ -105,17 +105,9 @@ recorded = click.option(
 """The facts of :mod:`xc40io.workloads.darshan.facts`, for each command that takes a log."""
 
 
-def _tell_exactly(context: click.Context, _: click.Parameter, exact: bool) -> None:
-    """Leave out how sure figures are from all that the command tells."""
-    if exact:
-        context.with_resource(exactly())
-
-
 exact_option = click.option(
     "--exact",
     is_flag=True,
-    expose_value=False,
-    callback=_tell_exactly,
     help="Leave out how far real runs may be from what was simulated.",
 )
 TABLES = (".csv", ".parquet")
@@ -152,7 +144,10 @@ _SHOWN = (
 )
 
 NAMES = frozenset(
-    ("json", "getstripe", "lustre_stats", "file_stats", "mpiio_stats", "save", "record")
+    (
+        *("json", "getstripe", "lustre_stats", "file_stats", "mpiio_stats"),
+        *("exact", "save", "record"),
+    )
 ).union(export.name for export in EXPORTS)
 """Names of the options that say what becomes of a result."""
 
@@ -171,11 +166,14 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         lustre_stats: bool,
         file_stats: bool,
         mpiio_stats: bool,
+        exact: bool,
         save: str | None,
         record: bool,
         **others: Any,
     ) -> Any:
-        view = View(as_json, getstripe, lustre_stats, mpiio_stats, file_stats=file_stats)
+        view = View(
+            as_json, getstripe, lustre_stats, mpiio_stats, file_stats=file_stats, exact=exact
+        )
         keep = Keep(save, record, exports_of(others), file_stats)
         return command(view=view, keep=keep, **others)
 

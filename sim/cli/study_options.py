@@ -111,6 +111,7 @@ class Study:
     store: str | None = None
     jobs: int | None = None
     repeat: int = 1
+    exact: bool = False
 
     @property
     def processes(self) -> int:

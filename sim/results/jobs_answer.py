@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ from xc40io.telling.answer import (
     To,
     Unit,
     Values,
+    changed,
 )
 from xc40io.telling.units import (
     ANY,
@@ -102,8 +104,8 @@ def _alone_seconds(outcome: JobOutcome) -> float | None:
     return None if outcome.alone is None else outcome.alone.seconds
 
 
-def _result(outcome: JobOutcome) -> dict[str, Any]:
-    document = output_of(outcome.result).document()
+def _result(outcome: JobOutcome, *, exact: bool = False) -> dict[str, Any]:
+    document = output_of(outcome.result).document(exact=exact)
     ours = document["xc40io"]
     return document | {"xc40io": {name: ours[name] for name in ours if name not in _OF_THE_MACHINE}}
 
@@ -161,18 +163,16 @@ _FEW_WORDS = Unit(
 )
 
 
-def jobs_answer(result: JobsResult) -> Answer:
+def jobs_answer(result: JobsResult, *, exact: bool = False) -> Answer:
     """Return one row for each job, and one for each phase of each job.
 
     Times are in simulated seconds since the simulation began or of one job. *Alone* is the same job
     on the same nodes and OSTs without the others; the slow-down of a job is how many times as long
     it took among them. Where a phase moved other bytes than alone, as under a deadline, its
-    slow-down compares the rates.
+    slow-down compares the rates. ``exact``: without how sure the rates of the jobs are.
     """
     jobs, phases = _tables(result)
-    few = tuple(
-        replace(each, unit=_FEW_WORDS) if each.name == "workload" else each for each in jobs.columns
-    )
+    told = changed(JOBS, "result", of=partial(_result, exact=exact))
     count = format_count(len(result.jobs), "job")
     drawn = sum(outcome.drawn for outcome in result.jobs)
     nodes = format_count(sum(len(outcome.nodes) for outcome in result.jobs), "node")
@@ -184,16 +184,19 @@ def jobs_answer(result: JobsResult) -> Answer:
         description=" ".join(result.scenario.description.split()),
         blocks=[
             Listing("", f"{count}{mix} on {nodes} of {where}"),
-            replace(jobs, columns=few),
+            replace(jobs, columns=changed(JOBS, "workload", unit=_FEW_WORDS)),
             phases,
         ],
-        values=Values("jobs", RUN_OF_JOBS, result),
+        values=Values("jobs", changed(RUN_OF_JOBS, "jobs", inner=told), result),
         version=result.whole.version,
     )
 
 
-def jobs_page(result: JobsResult) -> Answer:
-    """Return the page of several jobs: what each took, what the machine did, each by itself."""
+def jobs_page(result: JobsResult, *, exact: bool = False) -> Answer:
+    """Return the page of several jobs: what each took, what the machine did, each by itself.
+
+    ``exact``: as of :func:`jobs_answer`.
+    """
     scenario, whole = result.scenario, result.whole
     alone = any(outcome.alone is not None for outcome in result.jobs)
     machine: list[Block] = [lustre_table(whole.stats)]
@@ -228,7 +231,7 @@ def jobs_page(result: JobsResult) -> Answer:
             jobs_scenario_parts(scenario, result.machine, alone=alone),
         ),
     ]
-    return replace(jobs_answer(result), cards=_cards(result), blocks=sections)
+    return replace(jobs_answer(result, exact=exact), cards=_cards(result), blocks=sections)
 
 
 def _tables(result: JobsResult) -> tuple[Table, Table]:

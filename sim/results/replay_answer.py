@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from xc40io.findings.replay_report import Reconstructed, ReplayReport
@@ -28,6 +29,7 @@ from xc40io.telling.answer import (
     To,
     Unit,
     Values,
+    changed,
 )
 from xc40io.telling.units import (
     ANY,
@@ -137,12 +139,14 @@ REPLAY = (
 )
 
 
-def replay_answer(report: ReplayReport, *, explain: bool = False) -> Answer:
+def replay_answer(report: ReplayReport, *, explain: bool = False, exact: bool = False) -> Answer:
     """Return what a replay tells: all files by layer and phase, then the largest files.
 
     The seconds of all files are summed over all ranks. The seconds of one file are for one rank:
     divided by the ranks that used it in the log. ``explain``: how the calls were reconstructed.
+    ``exact``: without how sure the rates of the runs are.
     """
+    run = changed(RUN_OF_LOG, "xc40io", of=partial(simulator_document, exact=exact))
     blocks: list[Block] = [Listing("", "\n".join(_head(report))), *time_tables(report)]
     if explain:
         blocks.append(Listing("", "\n".join(explanation_lines(report.reconstructed))))
@@ -151,7 +155,7 @@ def replay_answer(report: ReplayReport, *, explain: bool = False) -> Answer:
         setup=report.where,
         description=f"What-if: {report.change}" if report.change else "",
         blocks=blocks,
-        values=Values("replay", REPLAY, report),
+        values=Values("replay", changed(REPLAY, "runs", inner=run), report),
         version=report.runs[-1].version,
     )
 

@@ -33,8 +33,8 @@ from xc40io.telling.units import GIGABYTE, NUMBER, PLAIN, WORDS, figure
 from xc40io.topology.text import format_count
 
 
-def replay_page(report: ReplayReport) -> Answer:
-    """Return the page of a replay: what the log says, then each run."""
+def replay_page(report: ReplayReport, *, exact: bool = False) -> Answer:
+    """Return the page of a replay: what the log says, then each run; see :func:`replay_answer`."""
     last = report.runs[-1].scenario
     names = ("as recorded", "what-if")[: len(report.runs)]
     runs = [
@@ -44,7 +44,7 @@ def replay_page(report: ReplayReport) -> Answer:
     ]
     machine = machine_parts(report.runs[-1].machine, last.changes, last.slow, last.faults)
     return replace(
-        replay_answer(report),
+        replay_answer(report, exact=exact),
         cards=_cards(report),
         blocks=[
             Section("log", "The log and the replay", _log_parts(report)),

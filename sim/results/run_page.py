@@ -37,15 +37,18 @@ COMMAND = "xc40io run scenario.yaml"
 """How a scenario is run again that was saved from a page."""
 
 
-def run_page(result: Result, *, explained: bool = False) -> Answer:
-    """Return the page of a run; ``explained``: what would help stands above it."""
+def run_page(result: Result, *, explained: bool = False, exact: bool = False) -> Answer:
+    """Return the page of a run; ``explained``: what would help stands above it.
+
+    ``exact``: without how sure its rates are.
+    """
     scenario = result.scenario
     tries = None if explained else "xc40io explain scenario.yaml"
     return Answer(
         title=scenario.title or result.workload.title,
         setup=job_line(result),
         description=" ".join(scenario.description.split()) or _options(result),
-        cards=run_cards(result),
+        cards=run_cards(result, exact=exact),
         blocks=[
             *run_sections(result, tries),
             Section("phases", "Phases", phase_parts(result)),

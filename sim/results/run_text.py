@@ -29,11 +29,11 @@ from xc40io.trust.how_sure import NINE_OF_TEN
 _MOST_RATES = 6  # kinds of phases whose real rates are told
 
 
-def format_run(result: Result, *, lustre_stats: bool = False) -> str:
+def format_run(result: Result, *, lustre_stats: bool = False, exact: bool = False) -> str:
     """Print what strikes in a run and bound it, its busiest stations, where its ranks waited.
 
     ``result``: the run. ``lustre_stats``: whether to print what the locks and the page caches did,
-    too.
+    too. ``exact``: whether to leave out how sure its rates are.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     ending = result.simulated, result.wall
     return comments(
         [
-            *_bound(result, [job_line(result)]),
+            *_bound(result, [job_line(result)], exact=exact),
             *_stations(result),
             *_ranks(result),
             *_whole(result, *ending, lustre_stats=lustre_stats),
@@ -52,9 +52,9 @@ def format_run(result: Result, *, lustre_stats: bool = False) -> str:
     )
 
 
-def format_job_part(result: Result) -> str:
+def format_job_part(result: Result, *, exact: bool = False) -> str:
     """Print what bound one of several jobs and where its ranks waited, as :func:`format_run`."""
-    return comments([*_bound(result, []), *_ranks(result)])
+    return comments([*_bound(result, [], exact=exact), *_ranks(result)])
 
 
 def format_machine_part(
@@ -70,7 +70,7 @@ def format_machine_part(
     return comments([*_stations(result), *ending])
 
 
-def _bound(result: Result, head: Sequence[str]) -> Iterator[Block]:
+def _bound(result: Result, head: Sequence[str], *, exact: bool) -> Iterator[Block]:
     """Yield the notes of a run and what went wrong, what strikes, and what bound its phases."""
     notes = [f"Note: {note}" for note in result.notes]
     notes += [f"TROUBLE: {trouble.text}" for trouble in result.troubles]
@@ -78,7 +78,7 @@ def _bound(result: Result, head: Sequence[str]) -> Iterator[Block]:
     lines = [*(one.line for one in triggers(result)), *bound_by(result)]
     if not all(load.binds for load in loads(result)):
         lines.append(WHAT_WOULD_HELP)
-    yield Text("\n".join([*lines, *_real_lines(result)]))
+    yield Text("\n".join([*lines, *([] if exact else _real_lines(result))]))
 
 
 def _stations(result: Result) -> Iterator[Block]:

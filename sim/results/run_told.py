@@ -65,13 +65,13 @@ AT_LEAST = 0.02
 """Share of the time that ranks must be at something for a sentence to say so."""
 
 
-def run_cards(result: Result) -> list[Card]:
+def run_cards(result: Result, *, exact: bool = False) -> list[Card]:
     """Return the numbers that matter most: the rate of each kind of phase, the time, the data.
 
-    The rate is over the time in which any rank was at it.
+    The rate is over the time in which any rank was at it; ``exact``: without how sure it is.
     """
     cards = []
-    real = {one.title: one for one in real_rates(result)}
+    real = {} if exact else {one.title: one for one in real_rates(result)}
     for of in phase_rows(result):
         if not of.rate:
             continue

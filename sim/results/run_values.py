@@ -19,7 +19,6 @@ from xc40io.run.result import Result
 from xc40io.telling.answer import Column, Columns, chosen
 from xc40io.telling.data import record
 from xc40io.telling.units import ANY, NUMBER, QUEUE, RECORD, ROWS, SHARE, TIME, TIMES, WORDS
-from xc40io.trust.sureness import is_exact
 
 _MANY = {StationKind.NIC, StationKind.LINK, StationKind.CORE, StationKind.MEMORY}
 _MANY |= {StationKind.SSD, StationKind.DVS, StationKind.CALLBACK}
@@ -113,10 +112,9 @@ RUN: Columns = (
 """Of a :class:`~xc40io.run.result.Result`, whatever its workload; bytes, bytes/s, seconds."""
 
 
-def simulator_document(result: Result) -> dict[str, Any]:
-    """Return :data:`RUN` of a run, as JSON has it; without ``real`` if figures are told alone."""
-    told = (column for column in RUN if column.name != "real" or not is_exact())
-    return record(tuple(told), result)
+def simulator_document(result: Result, *, exact: bool = False) -> dict[str, Any]:
+    """Return :data:`RUN` of a run, as JSON has it; ``exact``: without how sure its rates are."""
+    return record(tuple(each for each in RUN if each.name != "real" or not exact), result)
 
 
 def _scenario(result: Result) -> dict[str, Any]:

@@ -91,6 +91,11 @@ def chosen(columns: Columns, *names: str, **heads: str) -> Columns:
     return tuple(replace(by_name[name], head=heads.get(name, by_name[name].head)) for name in names)
 
 
+def changed(columns: Columns, name: str, **how: Any) -> Columns:
+    """Return columns of which one is another; ``how``: fields of it."""
+    return tuple(replace(each, **how) if each.name == name else each for each in columns)
+
+
 def behind(of: Callable[[Any], Any], columns: Columns) -> Columns:
     """Return the columns of something that a row has; ``of`` gets it of the row."""
     return tuple(

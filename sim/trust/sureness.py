@@ -1,13 +1,9 @@
-"""How sure a figure is, as every answer tells it: in words, and as columns.
-
-``--exact`` leaves it out of all that a command tells: within :func:`exactly` nothing is told.
-"""
+"""How sure a figure is, as every answer tells it unless it is to be exact: in words, as columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -29,25 +25,9 @@ from xc40io.trust.how_sure import (
 from xc40io.workloads.catalogue import traits_if_known
 from xc40io.workloads.traits import METADATA, Traits
 
-_EXACT = ContextVar("exact", default=False)
 _FIGURES = 2  # significant ones: the bounds are known no better
 _NOTHING = 0.5  # the chance where the simulator has nothing to say
 _SURE = 0.995  # from this chance on more digits would say more than is known
-
-
-@contextmanager
-def exactly() -> Iterator[None]:
-    """Tell simulated figures alone, without how sure they are."""
-    token = _EXACT.set(True)
-    try:
-        yield
-    finally:
-        _EXACT.reset(token)
-
-
-def is_exact() -> bool:
-    """Return whether figures are told alone."""
-    return _EXACT.get()
 
 
 class Sureness:
@@ -71,7 +51,7 @@ class Sureness:
 
     def interval(self, phase: str, value: float | None) -> Interval | None:
         """Return where nine of ten real runs lie; ``value``: a rate or seconds, if there is one."""
-        if not value or is_exact():
+        if not value:
             return None
         if phase not in self._expected:
             self._expected[phase] = self._look_up(phase)
@@ -200,11 +180,4 @@ def _bound(of: Callable[[Any], Interval | None], name: str, row: Any) -> float |
 
 def chance_column(of: Callable[[Any], float | None], help: str, **how: Any) -> Column:  # noqa: A002
     """Return the column of the chance that something really is faster."""
-    return Column(
-        "chance_better",
-        CHANCE,
-        lambda row: None if is_exact() else of(row),
-        help=help,
-        optional=True,
-        **how,
-    )
+    return Column("chance_better", CHANCE, of, help=help, optional=True, **how)

@@ -9,7 +9,7 @@ from xc40io.config.units import GB, format_seconds
 from xc40io.findings.bottlenecks import WHAT_WOULD_HELP
 from xc40io.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from xc40io.telling.units import SHARE, WORDS
-from xc40io.trust.sureness import chance_faster, chance_words, is_exact, rate, real_words
+from xc40io.trust.sureness import chance_faster, chance_words, rate, real_words
 from xc40io.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
 from xc40io.web.published import Comparable, Point
 from xc40io.web.runs import Outcome, PhaseOutcome, WaitShare
@@ -57,7 +57,7 @@ def _chance(chance: float | None) -> str:
 
 def chances(outcomes: Mapping[str, Outcome], settings: Mapping[str, Settings]) -> dict[Row, float]:
     """Return how likely each phase of B really is faster than that of A, by its row."""
-    if is_exact() or not {"A", "B"} <= outcomes.keys():
+    if not {"A", "B"} <= outcomes.keys():
         return {}
     a, b = (scenario_of(settings[side]) for side in ("A", "B"))
     rates = {phase.phase: phase.bandwidth for phase in outcomes["A"].phases}

@@ -61,7 +61,7 @@ def tell_result(result: Result, view: View, keep: Keep) -> None:
         lambda: save_result(result, keep, view),
         lambda: write_files(output_of(result)),
         lambda: print_result(result, view),
-        lambda: write_exports(result, keep.exports),
+        lambda: write_exports(result, keep.exports, exact=view.exact),
     )
     if result.troubles:
         click.get_current_context().exit(1)
@@ -97,13 +97,13 @@ def print_result(result: Result, view: View) -> None:
     """
     output = output_of(result)
     if view.as_json:
-        document = output.document()
+        document = output.document(exact=view.exact)
         if view.file_stats:
             add_file_stats(document["xc40io"], result)
         click.echo(json_text(document), nl=False)
         return
     print_tables(output, getstripe=view.getstripe)
-    text = format_run(result, lustre_stats=view.lustre_stats)
+    text = format_run(result, lustre_stats=view.lustre_stats, exact=view.exact)
     if view.file_stats:
         text += format_file_stats(result)
     click.echo(text, nl=False, err=output.machine_readable)
@@ -126,9 +126,11 @@ def check_keep(keep: Keep) -> None:
 
 
 def save_result(content: object, keep: Keep, view: View) -> None:
-    """Keep a result, and how it is printed, if that was asked for."""
+    """Keep a result, and how it is printed, if that was asked for; ``exact`` is typed anew."""
     if keep.save is not None:
-        save(content, keep.save, view._asdict())
+        shown = view._asdict()
+        del shown["exact"]
+        save(content, keep.save, shown)
 
 
 def with_displays(scenario: Scenario) -> Scenario:

@@ -97,5 +97,5 @@ def replay(
     in_turn(
         lambda: save_result(report, keep, view),
         lambda: print_replay(report, view),
-        lambda: write_exports(report, keep.exports),
+        lambda: write_exports(report, keep.exports, exact=view.exact),
     )

@@ -247,7 +247,7 @@ def print_log_warnings(warnings: Iterable[str]) -> None:
 def print_replay(report: ReplayReport, view: View) -> None:
     """Print a replay of a log."""
     if view.as_json:
-        document = document_of(replay_answer(report))
+        document = document_of(replay_answer(report, exact=view.exact))
         if view.file_stats:
             for told, run in zip(document["runs"], report.runs, strict=True):
                 add_file_stats(told["xc40io"], run)
@@ -265,7 +265,8 @@ def _print_more(result: Result, view: View) -> None:
             click.echo(block)
     if view.getstripe:
         click.echo(output_of(result).layouts())
-    click.echo(format_run(result, lustre_stats=view.lustre_stats), nl=False)
+    text = format_run(result, lustre_stats=view.lustre_stats, exact=view.exact)
+    click.echo(text, nl=False)
     if view.file_stats:
         click.echo(format_file_stats(result), nl=False)
 

@@ -60,7 +60,7 @@ def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone:
         lambda: save_result(result, keep, view),
         *(partial(write_files, output) for output in outputs),
         lambda: print_jobs(result, view),
-        lambda: write_exports(result, keep.exports),
+        lambda: write_exports(result, keep.exports, exact=view.exact),
     )
 
 
@@ -71,7 +71,7 @@ def print_jobs(result: JobsResult, view: View) -> None:
     drawn the rows must do); then what the machine did.
     """
     if view.as_json:
-        document = document_of(jobs_answer(result))
+        document = document_of(jobs_answer(result, exact=view.exact))
         if view.file_stats:
             for job, outcome in zip(document["jobs"], result.jobs, strict=True):
                 add_file_stats(job["result"]["xc40io"], outcome.result)
@@ -88,7 +88,7 @@ def _print_job(outcome: JobOutcome, view: View) -> None:
     click.echo(f"==== {job_head(outcome)} ====")
     print_tables(output_of(outcome.result), getstripe=view.getstripe)
     files = format_file_stats(outcome.result) if view.file_stats else ""
-    click.echo(format_job_part(outcome.result) + files)
+    click.echo(format_job_part(outcome.result, exact=view.exact) + files)
 
 
 def _print_machine(result: JobsResult, *, lustre_stats: bool) -> None:

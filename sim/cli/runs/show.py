@@ -66,7 +66,7 @@ def show(*, file: str, **asked: Any) -> None:
     view = View(**{**shown, **chosen})
     check_recorded(content, exports, file, file_stats=view.file_stats)
     _print(content, view)
-    write_exports(content, exports)
+    write_exports(content, exports, exact=view.exact)
 
 
 def _print(content: Any, view: View) -> None:

@@ -103,6 +103,7 @@ def compared(scenario: Scenario | JobsScenario, asked: WhatIfs, view: View, keep
         html=keep.exports.get("html"),
         jobs=asked.jobs,
         repeat=asked.repeat or 1,
+        exact=view.exact,
     )
     study.tell(side_by_side(sides_of(Side(AS_IT_IS, scenario), asked.texts), study))
     return True
@@ -148,4 +149,5 @@ def side_by_side(sides: Sequence[Side], study: Study) -> Findings:
             told_apart(sides), repeat=study.repeat, jobs=study.processes, progress=progress
         )
     )
-    return findings_of(side_by_side_answer(found, typed_command()))
+    told = found.exactly() if study.exact else found
+    return findings_of(side_by_side_answer(told, typed_command()))

@@ -64,6 +64,7 @@ def explain(
         )
     )
     command = typed_command()
+    explanation = explanation.exactly() if study.exact else explanation
     answer = explanation_answer(explanation, command)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -255,11 +256,12 @@ def _run(
     made_plan = made_sensitivity = made_faults = beside = None
 
     def planned(one: WorkloadMix) -> Plan:
-        return study.run_kept(
+        made = study.run_kept(
             lambda tell: make_plan(
                 one, axes, costs=costs, repeat=study.repeat, progress=tell, **wanted, **where
             )
         )
+        return replace(made, exact=study.exact)
 
     if other is not None:
         check_beside(mix, other, f"--against {asked['against']}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -137,7 +138,7 @@ def swept(
         check_plot(axes, sampled=sample is not None)
     if out is not None:
         check_out(out)
-    done = study.run_kept(
+    made = study.run_kept(
         lambda tell: run_all(
             scenario,
             axes,
@@ -149,6 +150,7 @@ def swept(
             progress=tell,
         )
     )
+    done = replace(made, exact=study.exact)
     title = title_of(scenario, [axis.path for axis in axes])
     told = findings_of(sweep_answer(title, done))
 

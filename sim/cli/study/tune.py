@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,7 +140,7 @@ def tune(
     tell_runs(found)
     if not found.finished:
         click.echo("xc40io: interrupted; what follows is the best so far", err=True)
-    return _findings(scenario, found)
+    return _findings(scenario, replace(found, exact=study.exact))
 
 
 def _search(tuner: Tuner) -> Tuning:

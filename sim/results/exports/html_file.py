@@ -14,20 +14,25 @@ from xc40io.telling.html import write_page
 Content = Result | JobsResult | ReplayReport
 
 
-def page_of(content: Content) -> Answer:
-    """Return the page of a run, of several jobs or of a replayed log."""
+def page_of(content: Content, *, exact: bool = False) -> Answer:
+    """Return the page of a run, of several jobs or of a replayed log.
+
+    ``exact``: without how sure its rates are.
+    """
     if isinstance(content, Result):
-        return run_page(content)
-    return jobs_page(content) if isinstance(content, JobsResult) else replay_page(content)
+        return run_page(content, exact=exact)
+    if isinstance(content, JobsResult):
+        return jobs_page(content, exact=exact)
+    return replay_page(content, exact=exact)
 
 
-def write(content: Content, path: str, option: str) -> list[str]:
-    """Write the page of a result into a file; return the file.
+def write(content: Content, path: str, option: str, *, exact: bool = False) -> list[str]:
+    """Write the page of a result into a file, as :func:`page_of` makes it; return the file.
 
     Raises
     ------
     InputError
         If the system refuses to write; `option` says where the user named the file.
     """
-    write_page(page_of(content), path, option)
+    write_page(page_of(content, exact=exact), path, option)
     return [path]

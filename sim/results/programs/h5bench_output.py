@@ -172,7 +172,7 @@ class H5benchOutput(Output, of=H5benchOutcome):
             if benchmark.csv_path is not None
         ]
 
-    def document(self) -> dict[str, Any]:
+    def document(self, *, exact: bool = False) -> dict[str, Any]:
         """Arrange the run: as :meth:`Output.document` does, with ``benchmarks``.
 
         Returns
@@ -188,7 +188,7 @@ class H5benchOutput(Output, of=H5benchOutcome):
             }
             for benchmark in self._benchmarks
         ]
-        return {"benchmarks": told, **super().document()}
+        return {"benchmarks": told, **super().document(exact=exact)}
 
     def _lines(self, benchmark: FinishedBenchmark, begin: int) -> list[str]:
         task, times = benchmark.task, benchmark.times

@@ -182,7 +182,7 @@ class Io500Output(Output, of=Io500Outcome):
         """Return the files that IO500 leaves in its folder."""
         return result_files(io500_outcome(self.result))
 
-    def document(self) -> dict[str, Any]:
+    def document(self, *, exact: bool = False) -> dict[str, Any]:
         """Arrange the run.
 
         Returns
@@ -194,7 +194,7 @@ class Io500Output(Output, of=Io500Outcome):
             them.
         """
         outcome = io500_outcome(self.result)
-        told = super().document()
+        told = super().document(exact=exact)
         settings = Settings(outcome.given, outcome.timestamp)
         return {
             "io500": VERSION,

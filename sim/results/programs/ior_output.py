@@ -85,7 +85,7 @@ class IorOutput(Output, of=IorOutcome):
                 found[test.test.stonewall_file] = status_text(walls[0].calls_max)
         return [OutputFile(path, STATUS_OPTION, text) for path, text in found.items()]
 
-    def document(self) -> dict[str, Any]:
+    def document(self, *, exact: bool = False) -> dict[str, Any]:
         """Arrange the run as IOR's JSON does, with one key more.
 
         Returns
@@ -95,7 +95,7 @@ class IorOutput(Output, of=IorOutcome):
             :func:`~xc40io.results.run_values.simulator_document`, ``files`` (their striping) and
             ``mpiio`` (:func:`~xc40io.results.programs.ior_output.ior_mpiio_data`).
         """
-        ours = simulator_document(self.result) | {
+        ours = simulator_document(self.result, exact=exact) | {
             "files": [_striping(test, test_id) for test_id, test in enumerate(self._tests)],
             "mpiio": ior_mpiio_data(self.result),
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from xc40io.findings.real_rates import PhaseRows, added
@@ -11,7 +11,7 @@ from xc40io.results.frames import PHASES
 from xc40io.results.mpiio.mpiio_report import mpiio_data
 from xc40io.results.run_values import simulator_document
 from xc40io.run.result import Result
-from xc40io.telling.answer import Answer, Block, Column, Listing, Table, To, Values
+from xc40io.telling.answer import Answer, Block, Column, Listing, Table, To, Values, changed
 from xc40io.telling.units import ANY, BYTES, CLOCK, NUMBER, RATE, ROWS, WORDS
 from xc40io.workloads.job_results import Row
 
@@ -58,14 +58,16 @@ RUN = (
 )
 
 
-def kernel_answer(result: Result) -> Answer:
+def kernel_answer(result: Result, *, exact: bool = False) -> Answer:
     """Return what the run of a kernel tells.
 
     ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
     ``longest`` what the slowest rank took. Below stand the totals: of each kind of phase if one of
     them has several rows, and of all; ``time`` is then the time in which any rank was at it.
+    ``exact``: without how sure its rates are.
     """
-    values = Values("kernel", RUN, result)
+    columns = changed(RUN, "xc40io", of=partial(_simulator, exact=exact))
+    values = Values("kernel", columns, result)
     head = f"Kernel {result.workload.name}: {options_text(result)}"
     blocks: list[Block] = [Listing("", head), rows_table(result.rows)]
     if len(result.rows) > 1 and (found := totals(result)):
@@ -92,12 +94,9 @@ def rows_table(rows: Sequence[Row]) -> Table:
 
 def parts_table(rows: Sequence[Row]) -> Table:
     """Return rows as a table of a page, with their part of the workload where there are several."""
-    columns = PHASES
-    if len({row.part for row in rows}) > 1:
-        part, *others = PHASES
-        columns = (replace(part, to=To.ALL), *others)
+    several = len({row.part for row in rows}) > 1
     return Table(
-        columns,
+        changed(PHASES, "part", to=To.ALL) if several else PHASES,
         lambda: rows,
         title="Phases, in the order in which they began",
         note="Time: from the start of the first rank to the end of the last one.",
@@ -120,8 +119,8 @@ def _files(result: Result) -> dict[str, Any]:
     }
 
 
-def _simulator(result: Result) -> dict[str, Any]:
+def _simulator(result: Result, *, exact: bool = False) -> dict[str, Any]:
     """Return what only a simulator knows, and what MPI-IO has to tell of each file opened."""
     told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
     mpiio = [{"step": step, "phase": data["access"]} | data for step, data in told]
-    return simulator_document(result) | {"mpiio": mpiio}
+    return simulator_document(result, exact=exact) | {"mpiio": mpiio}

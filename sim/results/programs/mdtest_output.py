@@ -44,7 +44,7 @@ class MdtestOutput(Output, of=MdtestOutcome):
             found.append(OutputFile(test.status_file, STATUS_OPTION, status_text(made[-1])))
         return found
 
-    def document(self) -> dict[str, Any]:
+    def document(self, *, exact: bool = False) -> dict[str, Any]:
         """Arrange the run.
 
         Returns
@@ -55,7 +55,7 @@ class MdtestOutput(Output, of=MdtestOutcome):
             as :meth:`Output.document` has them. Operations/s and seconds.
         """
         outcome, test = self._outcome, self._outcome.command.test
-        told = super().document()
+        told = super().document(exact=exact)
         return {
             "mdtest": VERSION,
             "command_line": outcome.command.command_line,

@@ -71,11 +71,11 @@ class Output:
         """Return the files that the workload writes outside the simulation."""
         return []
 
-    def document(self) -> dict[str, Any]:
+    def document(self, *, exact: bool = False) -> dict[str, Any]:
         """Arrange the run for JSON: what the workload tells, and ``xc40io``.
 
         Of a kernel :data:`~xc40io.results.programs.kernel_answer.RUN` says what is in it.
         ``xc40io`` has the keys of :data:`~xc40io.results.run_values.RUN`, and more as the workload
-        has it. Bytes, bytes/s, seconds.
+        has it; ``exact``: without how sure its rates are. Bytes, bytes/s, seconds.
         """
-        return document_of(kernel_answer(self.result))
+        return document_of(kernel_answer(self.result, exact=exact))

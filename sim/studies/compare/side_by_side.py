@@ -82,12 +82,15 @@ class SideBySide:
         What came of each kind of phase, side by side: of those that have it.
     troubles
         What went wrong, and in which run: bytes that found no room, or that were lost.
+    exact
+        Whether how sure its figures are is not to be told.
     """
 
     sides: tuple[Side, ...]
     seeds: tuple[tuple[int, ...], ...]
     phases: Mapping[Phase, tuple[PhaseOfSide, ...]]
     troubles: tuple[str, ...] = ()
+    exact: bool = False
 
     def __repr__(self) -> str:
         """Return a line: what stands side by side."""
@@ -97,6 +100,14 @@ class SideBySide:
     def common_seeds(self) -> bool:
         """Whether all sides were run with the same seeds."""
         return len(set(self.seeds)) == 1
+
+    def exactly(self) -> SideBySide:
+        """Return the same without how sure its figures are."""
+        phases = {
+            phase: tuple(replace(one, real=None, chance=None) for one in sides)
+            for phase, sides in self.phases.items()
+        }
+        return replace(self, phases=phases, exact=True)
 
     @property
     def rows(self) -> list[PhaseOfSides]:

@@ -26,7 +26,6 @@ from xc40io.telling.answer import (
 from xc40io.telling.sheet import PALETTE
 from xc40io.telling.units import ANY, FACTOR, FLAG, ROWS, WORDS
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import is_exact
 
 _CHANCE = (
     "Real GB/s: where nine of ten real runs would lie. Chance: that it really is faster, by how "
@@ -85,7 +84,7 @@ def side_by_side_answer(found: SideBySide, command: str = "") -> Answer:
 
 def method(found: SideBySide) -> str:
     """Say how the ratios were found, and how sure they are."""
-    chance = "" if is_exact() else f" {_CHANCE}"
+    chance = "" if found.exact else f" {_CHANCE}"
     return f"{_ratios(found)}{chance}"
 
 

@@ -11,7 +11,7 @@ helps by more than chance, and by more than the model's error.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
@@ -104,6 +104,8 @@ class Explanation(NamedTuple):
         How many runs were made beside it.
     refused
         Changes that could not be tried, each with the reason.
+    exact
+        Whether how sure its figures are is not to be told.
     """
 
     scenario: Scenario | JobsScenario
@@ -111,6 +113,7 @@ class Explanation(NamedTuple):
     phases: tuple[PhaseExplanation, ...]
     runs: int
     refused: tuple[tuple[str, str], ...]
+    exact: bool = False
 
     def __repr__(self) -> str:
         """Return a line: of what, and how many runs stand behind it."""
@@ -127,6 +130,14 @@ class Explanation(NamedTuple):
             if one.helps and one.kind is not Who.MACHINE
         }
         return tuple(ranked(found.values(), whole_gain, lambda one: one.effort))
+
+    def exactly(self) -> Explanation:
+        """Return the same without how sure its figures are."""
+        phases = (
+            replace(one, changed=tuple(replace(each, exact=True) for each in one.changed))
+            for one in self.phases
+        )
+        return self._replace(phases=tuple(phases), exact=True)
 
     def recorded_run(self) -> Result | JobsResult:
         """Return the run itself, with a recording: for its pictures.

@@ -44,7 +44,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
 from xc40io.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import chance_words, is_exact
+from xc40io.trust.sureness import chance_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,17 +96,19 @@ def explanation_answer(
     """
     named = titles([one.phase for one in explanation.phases])
     text = Section("", "", list(_text(explanation, named)), on="text")
-    of_run = _page_of(run)
+    of_run = _page_of(run, exact=explanation.exact)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
     values = Values("explanation", _VALUES, explanation)
     told = [text, *_sections(explanation, named, command), *more]
     return replace(of_run, blocks=told, values=values, table=explanation.table)
 
 
-def _page_of(run: Result | JobsResult | None) -> Answer:
+def _page_of(run: Result | JobsResult | None, *, exact: bool) -> Answer:
     if run is None:
         return Answer("Explanation", "", ())
-    return run_page(run, explained=True) if isinstance(run, Result) else jobs_page(run)
+    if isinstance(run, Result):
+        return run_page(run, explained=True, exact=exact)
+    return jobs_page(run, exact=exact)
 
 
 def _sections(
@@ -141,7 +143,7 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text
         f"times as fast without it. A change is advised if it helps on {SEEDS} or more seeds by "
         "more than chance, helps all I/O together, and by more than the model is usually off."
     )
-    how += "" if is_exact() else _SURE
+    how += "" if explanation.exact else _SURE
     refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
     yield Text("\n".join([how, *refused]))
 
@@ -210,7 +212,7 @@ def _runs(tried: Sequence[Tried]) -> Iterator[str]:
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
-        sure = "" if is_exact() or one.chance is None else f"{chance_words(one.chance)} sure"
+        sure = "" if one.chance is None else f"{chance_words(one.chance)} sure"
         told = "; ".join(filter(None, (sure, one.nodes.words if one.nodes else "")))
         yield f"    {gain:>9}  {one.tried} {one.words}{typed}{f'  ({told})' if told else ''}"
 

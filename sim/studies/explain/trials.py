@@ -54,6 +54,7 @@ class Tried:
     advised: bool = False  # of a change: it surely helps, and no part of it helps as much
     nodes: NodeTime | None = None  # what the job's I/O costs, of a change of its nodes
     doubt: Doubt | None = None  # why a change is not advised that is simulated faster
+    exact: bool = False  # whether its chance is not to be told
 
     @property
     def helps(self) -> bool:
@@ -63,7 +64,9 @@ class Tried:
     @property
     def chance(self) -> float | None:
         """How likely a change helps in reality, too; None if it was not run with several seeds."""
-        return None if self.weighed is None or self.kind is None else self.weighed.chance
+        if self.exact or self.weighed is None or self.kind is None:
+            return None
+        return self.weighed.chance
 
     @property
     def doubted(self) -> str:

@@ -16,7 +16,7 @@ from xc40io.studies.plan.plan_why import WORTH_A_WORD
 from xc40io.studies.ratio import Ratio
 from xc40io.telling.answer import Table, plain_table
 from xc40io.trust.differences import differences
-from xc40io.trust.sureness import chance_words, is_exact
+from xc40io.trust.sureness import chance_words
 
 _OTHER_JOBS = "the jobs"
 """In what mixes differ whose jobs have other names: their ratio has the errors of any ratio."""
@@ -113,7 +113,7 @@ def beside_words(found: Beside) -> Iterator[str]:
 
 
 def _sure(found: Beside, ratio: Ratio) -> str:
-    return "" if is_exact() else f" (really faster: {chance_words(found.chance(ratio))})"
+    return "" if found.one.exact else f" (really faster: {chance_words(found.chance(ratio))})"
 
 
 def _moved(plan: Plan, runs: tuple[JobRuns, ...]) -> float:
@@ -124,14 +124,14 @@ def _moved(plan: Plan, runs: tuple[JobRuns, ...]) -> float:
 
 def beside_table(found: Beside) -> Table:
     """Return the rates of both mixes on each machine, and how many times as fast the second is."""
-    chances = [] if is_exact() else ["chance"]
+    chances = [] if found.one.exact else ["chance"]
     heads = ["configuration", "mix", "other mix", "times as fast", *chances]
     rows = [
         [
             pair.words,
             *(f"{rate / GB:,.4g}" for rate in (pair.one, pair.other)),
             pair.ratio.words,
-            *([] if is_exact() else [chance_words(found.chance(pair.ratio))]),
+            *([] if found.one.exact else [chance_words(found.chance(pair.ratio))]),
         ]
         for pair in found.pairs
     ]
@@ -150,7 +150,7 @@ def beside_document(found: Beside) -> dict[str, Any]:
                 "values": pair.words,
                 "bandwidths": [pair.one, pair.other],
                 "times_as_fast": pair.ratio._asdict(),
-                **({} if is_exact() else {"chance_faster": found.chance(pair.ratio)}),
+                **({} if found.one.exact else {"chance_faster": found.chance(pair.ratio)}),
             }
             for pair in found.pairs
         ],

@@ -91,6 +91,8 @@ class Plan:
         What a configuration may cost; None: anything.
     goal
         What is to be reached at the least cost; None: nothing was asked for.
+    exact
+        Whether how sure its figures are is not to be told.
     """
 
     mix: WorkloadMix
@@ -104,6 +106,7 @@ class Plan:
     notes: tuple[str, ...]
     budget: float | None = None
     goal: Goal | None = None
+    exact: bool = False
 
     def __repr__(self) -> str:
         """Return a line: of which mix, and how many machines were tried."""

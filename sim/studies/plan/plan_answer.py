@@ -49,7 +49,7 @@ from xc40io.telling.text import wrapped
 from xc40io.telling.units import ANY, WORDS
 from xc40io.topology.text import format_count
 from xc40io.trust.how_sure import NINE_OF_TEN, Interval
-from xc40io.trust.sureness import chance_words, gigabytes, is_exact, rate, real_words, span
+from xc40io.trust.sureness import chance_words, gigabytes, rate, real_words, span
 
 _MB = 1e6
 _FRONT = "*"
@@ -184,7 +184,8 @@ def plan_setup(plan: Plan) -> str:
 def configurations_table(plan: Plan) -> Table:
     """Return the throughput of the mix and of each job, and the cost, by configuration."""
     jobs = [job.name for job in plan.mix.jobs]
-    chances = ["chance"] if any(_chance(each) is not None for each in plan.configurations) else []
+    known = any(_chance(plan, each) is not None for each in plan.configurations)
+    chances = ["chance"] if known else []
     sure = {each.words: rate_interval(plan, each) for each in plan.configurations}
     real = ["real mix"] if any(sure.values()) else []
     heads = ["configuration", "mix", *real, "times as fast", *chances, *jobs]
@@ -218,7 +219,7 @@ def _row(
 ) -> list[str]:
     assert each.rate is not None
     rates = (f"{runs.rate / GB:,.4g}" for runs in each.runs)
-    chance = _chance(each)
+    chance = _chance(plan, each)
     told = ["" if chance is None else chance_words(chance)] if chances else []
     lies = ["" if sure is None else span(sure, gigabytes)] if real else []
     row = [each.words, f"{each.rate / GB:,.4g}", *lies, ratio_words(each.ratio), *told, *rates]
@@ -450,7 +451,7 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
         "bandwidth": each.rate,
         **_real_document(plan, each),
         "times_as_fast": None if each.ratio is None else each.ratio._asdict(),
-        **_chance_document(each),
+        **_chance_document(plan, each),
         "cost": each.cost,
         "efficient": each.efficient,
         "failure": each.reason or None,
@@ -461,9 +462,9 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
     }
 
 
-def _chance(each: Configuration) -> float | None:
+def _chance(plan: Plan, each: Configuration) -> float | None:
     """Return the chance that a configuration really is faster than the machine as it is."""
-    if each.ratio is None or is_exact():
+    if each.ratio is None or plan.exact:
         return None
     return chance_faster(each.ratio)
 
@@ -473,8 +474,8 @@ def _real_document(plan: Plan, each: Configuration) -> dict[str, Any]:
     return {} if sure is None else {"real": sure._asdict()}
 
 
-def _chance_document(each: Configuration) -> dict[str, float]:
-    chance = _chance(each)
+def _chance_document(plan: Plan, each: Configuration) -> dict[str, float]:
+    chance = _chance(plan, each)
     return {} if chance is None else {"chance_better": chance}
 
 

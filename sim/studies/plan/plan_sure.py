@@ -28,6 +28,8 @@ def rate_interval(plan: Plan, each: Configuration) -> Interval | None:
     together, and if these are of their own, the mix is less far off than that. None where nothing
     is known of a job: of several at the same time, or of one that moves messages.
     """
+    if plan.exact:
+        return None
     spans = [
         _span(job, runs, plan, each.values)
         for job, runs in zip(plan.mix.jobs, each.runs, strict=False)

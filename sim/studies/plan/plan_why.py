@@ -16,7 +16,7 @@ from xc40io.studies.plan.plan_faults import MixFaults
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 from xc40io.studies.ratio import Ratio
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import chance_words, is_exact
+from xc40io.trust.sureness import chance_words
 
 WORTH_A_WORD = 0.03
 """A job whose speed changes by less than this is not affected by a change."""
@@ -182,7 +182,7 @@ def money_words(plan: Plan) -> Iterator[str]:
         within = f"Within {plan.budget:,.0f} {currency}, of {tried}"
         if able:
             best = max(able, key=lambda each: each.rate or 0.0)
-            yield f"{within}: {best.words} makes the mix fastest, {_bought(best, currency)}."
+            yield f"{within}: {best.words} makes the mix fastest, {_bought(plan, best, currency)}."
         else:
             yield f"{within}: none makes the mix faster by more than is uncertain."
     if plan.goal is not None:
@@ -205,7 +205,7 @@ def _goal_words(plan: Plan, goal: Goal, currency: str, tried: str) -> Iterator[s
         best = min(able, key=lambda each: (each.cost or 0.0, -(each.rate or 0.0)))
         yield (
             f"For {goal.words}, of {tried}: {best.words} is the cheapest, "
-            f"{_bought(best, currency)}; {goal.job or 'the mix'} is "
+            f"{_bought(plan, best, currency)}; {goal.job or 'the mix'} is "
             f"{reached[best.words]:.3f} times as fast."
         )
     elif reached:
@@ -226,11 +226,11 @@ def _reached(plan: Plan, each: Configuration, goal: Goal) -> float:
     return ratio.value if ratio.low is None else ratio.low
 
 
-def _bought(each: Configuration, currency: str) -> str:
+def _bought(plan: Plan, each: Configuration, currency: str) -> str:
     """Say what a configuration brings the mix, how sure that is, and what it costs."""
     assert each.ratio is not None
     chance = chance_faster(each.ratio)
-    sure = "" if is_exact() else f" (really faster: {chance_words(chance)})"
+    sure = "" if plan.exact else f" (really faster: {chance_words(chance)})"
     cost = "" if each.cost is None else f", for {each.cost:,.0f} {currency}"
     return f"{each.ratio.value:.3f} times as fast{sure}{cost}"
 

@@ -47,6 +47,7 @@ class Sweep:
     simulated: int  # runs
     recalled: int  # runs that had been simulated before
     notes: tuple[str, ...]  # what the user should know: a sentence each
+    exact: bool = False  # whether how sure its figures are is not to be told
 
     @property
     def phases(self) -> tuple[str, ...]:

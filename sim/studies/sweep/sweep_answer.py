@@ -32,7 +32,7 @@ from xc40io.telling.answer import (
     plain_table,
 )
 from xc40io.telling.units import ANY, ROWS, WORDS
-from xc40io.trust.sureness import Sureness, is_exact, real_words, two_figures
+from xc40io.trust.sureness import Sureness, real_words, two_figures
 
 _WIDEST = 12
 """Columns of values that fit side by side."""
@@ -56,7 +56,7 @@ def _phases(done: Sweep, point: Point) -> dict[str, Any]:
     found: dict[str, Any] = {
         phase: {told: by_seed(phase, told) for told in _TOLD} for phase in names
     }
-    if names and not is_exact():
+    if names and not done.exact:
         sureness = Sureness(varied(done.scenario, point.values))
         for phase, told in found.items():
             real = [sureness.interval(phase, rate) for rate in told["bandwidth"]]
@@ -263,7 +263,8 @@ def fastest(done: Sweep) -> Iterator[str]:
         found = [(median(values), point) for point, values in measured if values]
         if shown.unit != "s" and len(found) > 1:
             rate, point = max(found, key=lambda pair: pair[0])
-            real = Sureness(varied(done.scenario, point.values)).interval(shown.phase, rate)
+            sureness = None if done.exact else Sureness(varied(done.scenario, point.values))
+            real = None if sureness is None else sureness.interval(shown.phase, rate)
             told = "" if real is None else f" ({real_words(real, partial(_two, shown.unit))})"
             figure = f"{_digits(rate)} {shown.unit}"
             yield f"Fastest {shown.phase}: {figure}{told} with {point.words}."

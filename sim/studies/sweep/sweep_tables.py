@@ -58,6 +58,8 @@ class Swept(Protocol):
     def sampled(self) -> bool: ...  # noqa: D102
     @property
     def phases(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def exact(self) -> bool: ...  # noqa: D102
 
 
 def table_of(done: Swept) -> Table:
@@ -83,7 +85,8 @@ def _rows(done: Swept) -> Iterator[dict[str, Any]]:
     plain = {axis.path: dict(zip(axis.labels, _plain(axis), strict=True)) for axis in done.axes}
     for point in done.points:
         place = {path: plain[path][str(value)] for path, value in point.values.items()}
-        sureness = Sureness(varied(done.scenario, point.values)) if any(point.totals) else None
+        sure = any(point.totals) and not done.exact
+        sureness = Sureness(varied(done.scenario, point.values)) if sure else None
         for seed, ended, totals in zip(done.seeds, point.ended, point.totals, strict=True):
             for phase, total in totals.items():
                 told = {column.name: column.value(total) for column in _TOTALS}

@@ -54,7 +54,6 @@ from xc40io.trust.run_kind import run_kind
 from xc40io.trust.sureness import (
     Sureness,
     chance_words,
-    is_exact,
     real_words,
     seconds,
     span,
@@ -84,7 +83,7 @@ TUNING = (
     Column(
         "chance",
         ANY,
-        lambda of: None if is_exact() else of.chance,
+        lambda of: None if of.exact else of.chance,
         help="That a real run is faster, too.",
     ),
     Column("gain", ANY, lambda of: _ratio(of.gain)),
@@ -224,7 +223,7 @@ def _gain(found: Tuning) -> str:
     told = (
         f"{_times(found.gain)} as fast as now: {then} in place of {now}.",
         "" if cost is None else f"That is {cost.words}.",
-        "" if is_exact() else f"A real run is faster, too: {chance_words(found.chance)} sure.",
+        "" if found.exact else f"A real run is faster, too: {chance_words(found.chance)} sure.",
     )
     return " ".join(filter(None, told))
 
@@ -409,6 +408,8 @@ def _real(found: Tuning) -> str:
 
 def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
     """Return where nine of ten real runs with a setting lie, by the phase that takes longest."""
+    if found.exact:
+        return None
     return Sureness(trial.scenario).interval(found.longest_phase, trial.mean)
 
 

@@ -89,6 +89,7 @@ class Tuning:
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # beside the usual load: the
     # seconds now and with the best on an idle machine, with the same seeds as `confirmed`
     company: Company | None = None  # beside a mix: what came of settings beside its jobs
+    exact: bool = False  # whether how sure its figures are is not to be told
 
     @property
     def present(self) -> Trial:
