@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,10 @@ from xc40io.run.result import Result
 from xc40io.telling.answer import Chart, Picture
 from xc40io.telling.drawing import figure_of
 
-if TYPE_CHECKING:  # it brings the rooms of replay, which few runs need
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    # It brings the rooms of replay, which few runs need.
     from xc40io.findings.replay_report import ReplayReport
 
 Pictures = Iterator[Picture]
@@ -101,39 +104,28 @@ def write_pictures(
 
 
 def _of_machine(scene: Scene, nodes: Indices) -> Pictures:
-    bandwidth = bandwidth_of(scene)
-    if bandwidth is not None:
-        yield Picture("bandwidth", partial(draw_bandwidth, scene, bandwidth))
+    yield from _drawn("bandwidth", bandwidth_of, draw_bandwidth, scene)
     for name, machinery in _MACHINERY.items():
-        heat = heat_of(scene, machinery)
-        if heat is not None:
-            yield Picture(name, partial(draw_heat, scene, machinery, heat))
-    traffic = traffic_of(scene)
-    if traffic is not None:
-        yield Picture("groups", partial(draw_groups, scene, traffic))
+        yield from _drawn(name, heat_of, draw_heat, scene, machinery)
+    yield from _drawn("groups", traffic_of, draw_groups, scene)
     links = draw_links(scene, nodes)
     if links is not None:
         yield Picture("links", lambda: links)
-    queues = queues_of(scene)
-    if queues is not None:
-        yield Picture("queues", partial(draw_queues, scene, queues))
-    locks = lock_lanes_of(scene)
-    if locks is not None:
-        yield Picture("locks", partial(draw_lock_lanes, scene, locks))
-    yield from _of_servers(scene)
+    yield from _drawn("queues", queues_of, draw_queues, scene)
+    yield from _drawn("locks", lock_lanes_of, draw_lock_lanes, scene)
+    # What a centre's dashboards show of its servers:
+    yield from _drawn("mdt_operations", mdt_operations_of, draw_mdt_operations, scene)
+    yield from _drawn("server_rates", server_rates_of, draw_server_rates, scene)
+    yield from _drawn("oss_load", oss_load_of, draw_oss_load, scene)
 
 
-def _of_servers(scene: Scene) -> Pictures:
-    """Yield what a centre's dashboards show of its servers."""
-    operations = mdt_operations_of(scene)
-    if operations is not None:
-        yield Picture("mdt_operations", partial(draw_mdt_operations, scene, operations))
-    rates = server_rates_of(scene)
-    if rates is not None:
-        yield Picture("server_rates", partial(draw_server_rates, scene, rates))
-    load = oss_load_of(scene)
-    if load is not None:
-        yield Picture("oss_load", partial(draw_oss_load, scene, load))
+def _drawn(
+    name: str, find: Callable[..., Any], draw: Callable[..., Figure], *of: object
+) -> Pictures:
+    """Yield the picture of what is found, if anything is."""
+    found = find(*of)
+    if found is not None:
+        yield Picture(name, partial(draw, *of, found))
 
 
 def _of_ranks(result: Result, name: str, job: str = "") -> Pictures:

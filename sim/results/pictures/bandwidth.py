@@ -10,19 +10,9 @@ import numpy as np
 from xc40io.config.units import GB
 from xc40io.engine.types import Floats
 from xc40io.plane.stations import StationKind
-from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.clock import Clock, end_curves, timed_sheet
 from xc40io.results.pictures.scene import Scene
-from xc40io.telling.sheet import (
-    INK,
-    READ,
-    WIDE,
-    WRITE,
-    Heading,
-    legend,
-    name_axes,
-    room_for,
-    sheet,
-)
+from xc40io.telling.sheet import INK, READ, WRITE, Heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -81,18 +71,9 @@ def draw_bandwidth(scene: Scene, bandwidth: Bandwidth) -> Figure:
         "bytes that only move in or out of the nodes' page caches are not counted. "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
-    names = [lane.name for lane in scene.lanes]
-    left = max(room_for(names), 0.72)
-    figure, (axes,) = sheet(heading, width=WIDE, rows=len(names) + 1, left=left)
+    figure, axes = timed_sheet(scene, heading, legend_rows=1)
     for what, rates in bandwidth.rates.items():
         axes.stairs(rates / GB, clock.edges, label=what, **_STYLES[what])
-    clock.shade(axes, scene.lanes)
     top = max(float(np.max(rates)) for rates in bandwidth.rates.values())
-    axes.set_ylim(0.0, 1.05 * top / GB or 1.0)
-    axes.yaxis.set_major_formatter("{x:,g}")
-    name_axes(axes, "", "GB/s")
-    clock.name_axis(axes)
-    strip = clock.draw_lanes(figure, axes, scene.lanes)
-    handles, labels = axes.get_legend_handles_labels()
-    legend(strip, columns=len(handles), handles=handles, labels=labels)
+    end_curves(figure, scene, clock, top / GB, "GB/s")
     return figure

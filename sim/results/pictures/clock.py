@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xc40io.config.units import format_seconds
 from xc40io.engine.types import Floats, Integers
 from xc40io.findings.bottlenecks import Windows, merged
-from xc40io.results.pictures.scene import Lane
-from xc40io.telling.sheet import INK, READ, SMALL, WRITE
+from xc40io.results.pictures.scene import Lane, Scene
+from xc40io.telling.sheet import (
+    INK,
+    READ,
+    SMALL,
+    WIDE,
+    WRITE,
+    Heading,
+    legend,
+    name_axes,
+    room_for,
+    sheet,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -132,6 +143,37 @@ class Clock:
     def _spans(self, windows: Windows) -> list[tuple[float, float]]:
         """Return where each window begins on the axis and how long it is."""
         return [(start * self.factor, (stop - start) * self.factor) for start, stop in windows]
+
+
+def timed_sheet(
+    scene: Scene, heading: Heading, *, legend_rows: int = 0, left: float = 0.72, **how: Any
+) -> tuple[Figure, Axes]:
+    """Return a wide figure with rows above its axes, for what the ranks did and for a legend.
+
+    ``left``: inches at the left at least; ``how``: more of what a sheet takes.
+    """
+    names = [lane.name for lane in scene.lanes]
+    rows, left = len(names) + legend_rows, max(room_for(names), left)
+    figure, (axes,) = sheet(heading, width=WIDE, rows=rows, left=left, **how)
+    return figure, axes
+
+
+def end_curves(
+    figure: Figure, scene: Scene, clock: Clock, most: float, unit: str, ticks: str = "{x:,g}"
+) -> None:
+    """Scale and name the axes of curves, and put what the ranks did and the legend above them.
+
+    ``most``: the highest value; ``unit``: of the values; ``ticks``: how these are written.
+    """
+    (axes,) = figure.axes
+    clock.shade(axes, scene.lanes)
+    axes.set_ylim(0.0, 1.05 * most or 1.0)
+    axes.yaxis.set_major_formatter(ticks)
+    name_axes(axes, "", unit)
+    clock.name_axis(axes)
+    strip = clock.draw_lanes(figure, axes, scene.lanes)
+    handles, labels = axes.get_legend_handles_labels()
+    legend(strip, columns=len(handles), handles=handles, labels=labels)
 
 
 def _colour(name: str) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 
 from xc40io.engine.types import Floats
 from xc40io.plane.stations import StationKind
-from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.clock import Clock, timed_sheet
 from xc40io.results.pictures.scene import Scene
-from xc40io.telling.sheet import INK, WIDE, Heading, name_axes, room_for, sheet
+from xc40io.telling.sheet import INK, Heading, name_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,10 +77,8 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
         f"Share of each {clock.column_words} in which {machinery.what} was busy; white is idle. "
         f"{machinery.name}s that had nothing to do have no row.",
     )
-    names = [lane.name for lane in scene.lanes]
-    left = max(room_for(names), 0.72)
     high = min(max(0.05 * rows, 1.2), 6.0)
-    figure, (axes,) = sheet(heading, width=WIDE, height=high, rows=len(names), left=left)
+    figure, axes = timed_sheet(scene, heading, height=high)
     image = paint(axes, clock, 100 * heat.busy, 100.0)
     name_numbers(axes, heat.numbers, int(high / 0.17))
     name_axes(axes, "", machinery.name)
@@ -118,7 +116,13 @@ def add_scale(figure: Figure, axes: Axes, image: QuadMesh, label: str) -> None:
     """Make room at the right of the axes for the scale of the colours."""
     box, wide = axes.get_position(), figure.get_figwidth()
     axes.set_position((box.x0, box.y0, box.width - 0.75 / wide, box.height))
-    place = (box.x1 - 0.6 / wide, box.y0, 0.12 / wide, box.height)
+    draw_scale(figure, image, (box.x1 - 0.6 / wide, box.y0, 0.12 / wide, box.height), label)
+
+
+def draw_scale(
+    figure: Figure, image: QuadMesh, place: tuple[float, float, float, float], label: str
+) -> None:
+    """Draw the scale of the colours; ``place``: left, bottom, width and height in the figure."""
     bar = figure.colorbar(image, cax=figure.add_axes(place))
     bar.set_label(label, size=9.5, color=INK)
     bar.ax.tick_params(labelsize=9, colors=INK)

@@ -10,19 +10,11 @@ import numpy as np
 from xc40io.config.units import GB
 from xc40io.engine.types import Floats, Indices
 from xc40io.plane.stations import StationKind
-from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.clock import Clock, timed_sheet
 from xc40io.results.pictures.heat import add_scale, name_numbers, paint
 from xc40io.results.pictures.scene import Scene
 from xc40io.run.fabric import fabric_of
-from xc40io.telling.sheet import (
-    WIDE,
-    Heading,
-    name_axes,
-    name_panel,
-    room_for,
-    sheet,
-    stacked,
-)
+from xc40io.telling.sheet import Heading, name_axes, name_panel, stacked
 from xc40io.topology import Fabric, kind_of
 
 if TYPE_CHECKING:
@@ -177,15 +169,9 @@ def draw_groups(scene: Scene, traffic: GroupTraffic) -> Figure:
         "has a scale of its own. Groups that moved nothing have no row. "
         "GB\u00a0=\u00a010^9\u00a0bytes.",
     )
-    names = [lane.name for lane in scene.lanes]
     high = max(_ROW * max(len(panel.groups) for panel in panels), _LEAST)
-    figure, (lowest,) = sheet(
-        heading,
-        width=WIDE,
-        height=(high + _GAP) * len(panels) - _GAP,
-        rows=len(names) + 1,
-        left=max(room_for(names), 0.72),
-    )
+    tall = (high + _GAP) * len(panels) - _GAP
+    figure, lowest = timed_sheet(scene, heading, legend_rows=1, height=tall)
     drawn = stacked(figure, lowest, len(panels), _GAP)
     for panel, axes in zip(panels, drawn, strict=True):
         _draw_panel(figure, axes, clock, panel)

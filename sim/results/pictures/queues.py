@@ -10,20 +10,9 @@ import numpy as np
 from xc40io.engine.types import Floats, Integers
 from xc40io.plane.recorder import Records
 from xc40io.plane.stations import StationKind
-from xc40io.results.pictures.clock import Clock
+from xc40io.results.pictures.clock import Clock, timed_sheet
 from xc40io.results.pictures.scene import Scene
-from xc40io.telling.sheet import (
-    OTHER,
-    READ,
-    WIDE,
-    WRITE,
-    Heading,
-    legend,
-    name_axes,
-    room_for,
-    sheet,
-    stacked,
-)
+from xc40io.telling.sheet import OTHER, READ, WRITE, Heading, legend, name_axes, stacked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,10 +105,8 @@ def draw_queues(scene: Scene, found: Queues) -> Figure:
         "is their sum. RPCs are BRW RPCs of all OSCs, from when they are sent until the client "
         "has the reply, or the data.",
     )
-    names = [lane.name for lane in scene.lanes]
-    left = max(room_for(names), 0.8)
     count = len(found.queues)
-    figure, (axes,) = sheet(heading, width=WIDE, height=_PANEL * count, rows=len(names), left=left)
+    figure, axes = timed_sheet(scene, heading, height=_PANEL * count, left=0.8)
     panels = stacked(figure, axes, count)
     for panel, queue in zip(panels, found.queues, strict=True):
         base = np.zeros(clock.columns)

@@ -14,25 +14,14 @@ from xc40io.config.units import GB
 from xc40io.engine.types import Floats, Integers
 from xc40io.findings.servers import counted_in, of_osts, ost_series, to_mds
 from xc40io.plane.operations import Op
-from xc40io.results.pictures.clock import Clock
-from xc40io.results.pictures.heat import name_numbers
+from xc40io.results.pictures.clock import Clock, end_curves, timed_sheet
+from xc40io.results.pictures.heat import draw_scale, name_numbers, paint
 from xc40io.results.pictures.scene import Scene
-from xc40io.telling.sheet import (
-    INK,
-    WIDE,
-    WRITE,
-    Heading,
-    legend,
-    name_axes,
-    name_panel,
-    room_for,
-    sheet,
-)
+from xc40io.telling.sheet import INK, WIDE, WRITE, Heading, name_axes, name_panel, sheet
 from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
 _STYLES = {
@@ -92,26 +81,16 @@ def draw_mdt_operations(scene: Scene, found: MdtOperations) -> Figure:
         f"Each step is {clock.column_words}. An operation is counted when a thread of the MDS "
         f"starts on it; the types are stacked{together}.",
     )
-    names = [lane.name for lane in scene.lanes]
-    left = max(room_for(names), 1.0)
-    figure, (axes,) = sheet(heading, width=WIDE, rows=len(names) + 1, left=left)
+    figure, axes = timed_sheet(scene, heading, legend_rows=1, left=1.0)
     below = np.zeros(clock.columns)
     for operation, rates in found.rates.items():
         name, colour = _STYLES[operation]
         axes.stairs(below + rates, clock.edges, baseline=below, fill=True, color=colour, label=name)
         below = below + rates
-    clock.shade(axes, scene.lanes)
-    axes.set_ylim(0.0, 1.05 * float(below.max()))
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    name_axes(axes, "", "operations/s")
-    clock.name_axis(axes)
-    strip = clock.draw_lanes(figure, axes, scene.lanes)
-    handles, labels = axes.get_legend_handles_labels()
-    legend(strip, columns=len(handles), handles=handles, labels=labels)
+    end_curves(figure, scene, clock, float(below.max()), "operations/s", "{x:,.0f}")
     return figure
 
 
-_COLOURS = "YlGnBu"
 _SCALE = 0.75  # inches at the right for the scale of the colours
 
 
@@ -158,17 +137,15 @@ def draw_server_rates(scene: Scene, found: ServerRates) -> Figure:
     figure, panels = sheet(heading, width=WIDE, height=high, panels=len(ways), rows=1)
     top = max(float(rates.max()) for rates in ways.values()) / GB
     for axes, (way, rates) in zip(panels, ways.items(), strict=True):
-        shown = np.ma.masked_equal(rates / GB, 0.0)
-        edges = np.arange(osts + 1) - 0.5
-        image = axes.pcolormesh(clock.edges, edges, shown, cmap=_COLOURS, vmin=0, vmax=top)
-        axes.grid(visible=False)
+        image = paint(axes, clock, rates / GB, top)
         name_numbers(axes, found.numbers, int(high / 0.17))
         _part_servers(axes, found.numbers, each)
         name_panel(axes, way)
         name_axes(axes, "", "OST")
         clock.name_axis(axes)
     _make_room(figure)
-    _scale(figure, image)
+    box, wide = figure.axes[-1].get_position(), figure.get_figwidth()
+    draw_scale(figure, image, (box.x1 + 0.15 / wide, box.y0, 0.12 / wide, box.height), "GB/s")
     return figure
 
 
@@ -193,17 +170,6 @@ def _make_room(figure: Figure) -> None:
     for axes in figure.axes:
         box = axes.get_position()
         axes.set_position((box.x0 * share, box.y0, box.width * share, box.height))
-
-
-def _scale(figure: Figure, image: QuadMesh) -> None:
-    """Draw the scale of the colours at the right."""
-    box, wide = figure.axes[-1].get_position(), figure.get_figwidth()
-    bar = figure.colorbar(
-        image, cax=figure.add_axes((box.x1 + 0.15 / wide, box.y0, 0.12 / wide, box.height))
-    )
-    bar.set_label("GB/s", size=9.5, color=INK)
-    bar.ax.tick_params(labelsize=9, colors=INK)
-    bar.outline.set_visible(False)
 
 
 _DIGITS = 9  # what is left of sums that should cancel is no load
@@ -269,9 +235,7 @@ def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
         "keeps an I/O thread busy, a write from when its bytes have arrived until they are on the "
         f"disks, a read until it is sent. {format_count(len(loads), 'OSS')} had a load.",
     )
-    names = [lane.name for lane in scene.lanes]
-    left = max(room_for(names), 0.72)
-    figure, (axes,) = sheet(heading, width=WIDE, rows=len(names) + 1, left=left)
+    figure, axes = timed_sheet(scene, heading, legend_rows=1)
     axes.stairs(
         loads.max(axis=0),
         clock.edges,
@@ -288,12 +252,5 @@ def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
         linewidth=1.2,
         label="their mean",
     )
-    clock.shade(axes, scene.lanes)
-    axes.set_ylim(0.0, 1.05 * float(loads.max()) or 1.0)
-    axes.yaxis.set_major_formatter("{x:,g}")
-    name_axes(axes, "", "bulk RPCs of an OSS")
-    clock.name_axis(axes)
-    strip = clock.draw_lanes(figure, axes, scene.lanes)
-    handles, labels = axes.get_legend_handles_labels()
-    legend(strip, columns=len(handles), handles=handles, labels=labels)
+    end_curves(figure, scene, clock, float(loads.max()), "bulk RPCs of an OSS")
     return figure
