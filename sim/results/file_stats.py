@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from xc40io.config.units import MB
 from xc40io.findings.file_uses import FileUse, file_uses
 from xc40io.findings.servers import recording_of
 from xc40io.plane.operations import Op
 from xc40io.run.recording import Recording
 from xc40io.run.result import Result
-from xc40io.telling.text import column_lines
+from xc40io.telling.answer import Column, Columns, Table, changed
+from xc40io.telling.data import record
+from xc40io.telling.text import table_lines
+from xc40io.telling.units import MEGABYTES, MICROSECONDS, NUMBER, TWO_DECIMALS, WORDS
 from xc40io.topology.text import format_count
 
 OPTION = "--file-stats"
@@ -19,6 +22,16 @@ OPTION = "--file-stats"
 
 SHOWN = 20
 """Files that have a line of their own; the others have one together."""
+
+_COLUMNS: Columns = (
+    Column("seconds", MICROSECONDS, head="time (s)"),
+    Column("bytes", MEGABYTES),
+    Column("rate", MEGABYTES, head="rate (MB/s)"),
+    Column("calls", NUMBER),
+    Column("bytes_a_call", TWO_DECIMALS, head="bytes/call"),
+    Column("ranks", NUMBER, blank=0),
+    Column("file", WORDS),
+)
 
 
 def format_file_stats(result: Result) -> str:
@@ -38,40 +51,24 @@ def file_stats_lines(recording: Recording) -> Iterator[str]:
     for way, title, verb in ((Op.READ, "input", "read"), (Op.WRITE, "output", "written")):
         uses = file_uses(recording, way)
         if uses:
+            title = f"File {title} by name: the times of all ranks added up, MB = 10^6 bytes"
+            columns = changed(_COLUMNS, "bytes", head=f"{verb} (MB)")
+            columns = changed(columns, "calls", head="reads" if verb == "read" else "writes")
             yield ""
-            yield f"File {title} by name: the times of all ranks added up, MB = 10^6 bytes"
-            yield from column_lines(_table(uses, verb), left=(6,))
+            yield from table_lines(Table(columns, partial(_shown, uses), title=title))
 
 
-def _table(uses: Sequence[FileUse], verb: str) -> list[tuple[str, ...]]:
-    """Return the cells of a table: its head, all files together, then file by file."""
-    calls = "reads" if verb == "read" else "writes"
-    head = "time (s)", f"{verb} (MB)", "rate (MB/s)", calls, "bytes/call", "ranks", "file"
-    rows = [_cells(_together(uses, "total"), ranks=False)]
-    rows.extend(_cells(use) for use in uses[:SHOWN])
+def _shown(uses: Sequence[FileUse]) -> list[FileUse]:
+    """Return all files together, then file by file, and those beyond :data:`SHOWN` as one."""
     rest = uses[SHOWN:]
-    if rest:
-        name = f"{format_count(len(rest), 'other file')}"
-        rows.append(_cells(_together(rest, name), ranks=False))
-    return [head, *rows]
+    others = [_together(rest, format_count(len(rest), "other file"))] if rest else []
+    return [_together(uses, "total"), *uses[:SHOWN], *others]
 
 
 def _together(uses: Sequence[FileUse], name: str) -> FileUse:
     """Return several files as one; how many ranks used them is not told."""
     calls, size = sum(use.calls for use in uses), sum(use.bytes for use in uses)
     return FileUse(name, 0, calls, size, sum(use.seconds for use in uses))
-
-
-def _cells(use: FileUse, *, ranks: bool = True) -> tuple[str, ...]:
-    return (
-        f"{use.seconds:,.6f}",
-        f"{use.bytes / MB:,.3f}",
-        f"{use.rate / MB:,.3f}",
-        f"{use.calls:,}",
-        f"{use.bytes_a_call:,.2f}",
-        f"{use.ranks:,}" if ranks else "",
-        use.file,
-    )
 
 
 def add_file_stats(document: dict[str, Any], result: Result) -> None:
@@ -88,9 +85,6 @@ def add_file_stats(document: dict[str, Any], result: Result) -> None:
 def file_stats_document(recording: Recording) -> dict[str, list[dict[str, Any]]]:
     """Arrange the files for JSON: ``read`` and ``written``; bytes, seconds, bytes/s."""
     return {
-        name: [
-            use._asdict() | {"rate": use.rate, "bytes_a_call": use.bytes_a_call}
-            for use in file_uses(recording, way)
-        ]
+        name: [record(_COLUMNS, use) for use in file_uses(recording, way)]
         for name, way in (("read", Op.READ), ("written", Op.WRITE))
     }

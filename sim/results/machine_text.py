@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from xc40io.config.faults import Fault
@@ -13,7 +14,8 @@ from xc40io.config.parts.lustre import Lnet, Lustre, Mds
 from xc40io.config.parts.storage import Service, Ssd
 from xc40io.config.units import MIB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.run.fabric import fabric_of
-from xc40io.telling.answer import Answer, Block, Fold, Text, plain_table
+from xc40io.telling.answer import Answer, Block, Column, Fold, Table, Text, Unit
+from xc40io.telling.units import TIMES_AS_LONG, WORDS
 from xc40io.topology import Fabric, describe
 from xc40io.topology.text import format_count
 
@@ -204,6 +206,15 @@ def _service_rows(service: Service) -> list[Row]:
     ]
 
 
+def pairs_table(
+    title: str, first: str, second: str, rows: Sequence[tuple[str, Any]], unit: Unit = WORDS
+) -> Table:
+    """Return a table of two columns by their heads: names, and values of a unit."""
+    name = Column("name", WORDS, itemgetter(0), head=first)
+    value = Column("value", unit, itemgetter(1), head=second)
+    return Table((name, value), lambda: rows, title=title, most=len(rows))
+
+
 def machine_answer(machine: Machine) -> Answer:
     """Return what a notebook shows of a machine."""
     return Answer(title=machine.name, setup="", blocks=machine_parts(machine, {}, {}))
@@ -223,19 +234,17 @@ def machine_parts(
     """
     parts: list[Block] = [Text(f"{machine.title}: {' '.join(machine.description.split())}")]
     if changes:
-        rows = [[name, str(value)] for name, value in changes.items()]
-        parts.append(
-            plain_table("What the scenario changes of it", ["parameter", "value"], rows, (0, 1))
-        )
+        title = "What the scenario changes of it"
+        rows = [(name, str(value)) for name, value in changes.items()]
+        parts.append(pairs_table(title, "parameter", "value", rows))
     if slow:
-        rows = [[name, f"{factor:g} times as long"] for name, factor in slow.items()]
-        parts.append(plain_table("Its slow parts", ["part", "a service takes"], rows, (0, 1)))
+        times = list(slow.items())
+        parts.append(pairs_table("Its slow parts", "part", "a service takes", times, TIMES_AS_LONG))
     if faults:
-        parts.append(
-            plain_table("What happens to it", ["fault"], [[str(one)] for one in faults], (0,))
-        )
+        one = Column("fault", WORDS, str)
+        parts.append(Table((one,), lambda: faults, title="What happens to it", most=len(faults)))
     tables = [
-        plain_table(title, ["what", "how much"], rows, (0, 1))
+        pairs_table(title, "what", "how much", rows)
         for title, rows in machine_sections(machine, fabric_of(machine)).items()
     ]
     return [*parts, Fold("What it consists of", tables)]

@@ -10,7 +10,7 @@ from operator import itemgetter
 from xc40io.findings.call_sizes import class_names, simulated_sizes
 from xc40io.findings.replay_report import ReplayReport
 from xc40io.findings.replay_times import below_mpi, differences, end_line, outcome_of, warnings_of
-from xc40io.results.machine_text import machine_parts
+from xc40io.results.machine_text import machine_parts, pairs_table
 from xc40io.results.replay_answer import alike, replay_answer, time_tables
 from xc40io.results.run_page import run_sections, time_parts
 from xc40io.results.run_text import job_line
@@ -27,7 +27,6 @@ from xc40io.telling.answer import (
     Section,
     Table,
     Text,
-    plain_table,
 )
 from xc40io.telling.units import GIGABYTE, NUMBER, PLAIN, WORDS, figure
 from xc40io.topology.text import format_count
@@ -72,7 +71,7 @@ def _log_parts(report: ReplayReport) -> list[Block]:
     parts: list[Block] = []
     if report.log.warnings:
         parts.append(Points(report.log.warnings, alert=True))
-    parts.append(plain_table("What was replayed", ["", ""], list(_facts(report)), words=(0, 1)))
+    parts.append(pairs_table("What was replayed", "", "", list(_facts(report))))
     wrong = differences(report.files)
     if wrong:
         parts.append(Points(wrong, title="Not as recorded"))
@@ -90,31 +89,31 @@ def _log_parts(report: ReplayReport) -> list[Block]:
     return [*parts, Fold("How the calls were reconstructed", [_reconstruction(report)])]
 
 
-def _facts(report: ReplayReport) -> Iterator[list[str]]:
+def _facts(report: ReplayReport) -> Iterator[tuple[str, str]]:
     """Yield what was replayed: what it is about, and what is known."""
     log, files = report.log, report.files
-    yield ["log", log.name]
+    yield "log", log.name
     if log.executable:
-        yield ["program", log.executable]
-    yield ["job", f"{log.job_id}: {format_count(log.ranks, 'rank')}, {PLAIN.write(log.run_time)}"]
+        yield "program", log.executable
+    yield "job", f"{log.job_id}: {format_count(log.ranks, 'rank')}, {PLAIN.write(log.run_time)}"
     moved = sum(file.bytes for file in files)
     same = "as far as the log tells" if log.lost else "as recorded"
     if differences(files):
         same = "not as recorded, see below"
     amount = f"{format_count(len(files), 'file')}, {figure(moved / 1e9, 6)} GB"
-    yield ["opens, reads and writes", f"{amount}: {same}"]
+    yield "opens, reads and writes", f"{amount}: {same}"
     for missing in log.unreplayed:
         through = f"{GIGABYTE.write(missing.bytes)} of {format_count(missing.files, 'file')}"
-        yield ["not replayed", f"{missing.module}: {through}"]
+        yield "not replayed", f"{missing.module}: {through}"
     if log.lost:
-        yield ["lost in the log", "; ".join(log.lost)]
+        yield "lost in the log", "; ".join(log.lost)
     if report.told:
-        yield ["known of the run", report.told]
+        yield "known of the run", report.told
     if log.elsewhere:
-        yield ["not on Lustre, but replayed there", "; ".join(log.elsewhere)]
+        yield "not on Lustre, but replayed there", "; ".join(log.elsewhere)
     if report.change:
-        yield ["what-if", report.change]
-    yield ["end", end_line(report.runs, log.last_call)]
+        yield "what-if", report.change
+    yield "end", end_line(report.runs, log.last_call)
 
 
 def _sizes(report: ReplayReport) -> list[Block]:
@@ -156,10 +155,10 @@ def _sizes(report: ReplayReport) -> list[Block]:
 def _reconstruction(report: ReplayReport) -> Table:
     """Return how each file was reconstructed; files that are alike in this, once."""
     rows = [
-        [f"{name} and {more:,} alike" if more else name, " ".join(story)]
+        (f"{name} and {more:,} alike" if more else name, " ".join(story))
         for name, more, story in alike(report.reconstructed)
     ]
-    return plain_table("File by file", ["file", "its calls"], rows, words=(0, 1))
+    return pairs_table("File by file", "file", "its calls", rows)
 
 
 def _run_sections(run: Result, name: str, *, several: bool, command: str) -> list[Section]:

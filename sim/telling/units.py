@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xc40io.config.units import MIB, format_bytes, format_rate, format_seconds
+from xc40io.config.units import MB, MIB, format_bytes, format_rate, format_seconds
 from xc40io.telling.answer import CELL, TYPED, WORDS, Unit
 
 __all__ = ["CELL", "TYPED", "WORDS"]  # and all below
@@ -62,6 +62,7 @@ SECONDS = Unit("s", float, four_digits)
 TIME = Unit("s", float, lambda seconds: format_seconds(float(seconds), 4))
 QUEUE = Unit("s", float, lambda seconds: format_seconds(float(seconds), 3))
 SPAN = Unit("s", object, lambda span: " to ".join(map(TIME.write, span)))  # of a pair
+MICROSECONDS = Unit("s", float, lambda seconds: f"{seconds:,.6f}")
 HUNDREDTHS = Unit("s", float, lambda seconds: f"{seconds:.2f} s")
 PLAIN = Unit("s", float, lambda seconds: f"{figure(seconds, 6)} s")
 LONG = Unit("s", float, lambda s: f"{s:,.0f} s" if s >= 10_000 else f"{s:.4g} s")
@@ -71,6 +72,7 @@ SIZE = Unit("bytes", int, format_bytes)  # exactly
 AMOUNT = Unit("bytes", float, _amount)
 IN_GIGABYTES = Unit("bytes", float, lambda size: figure(size / 1e9, 4))
 GIGABYTE = Unit("bytes", float, lambda size: f"{IN_GIGABYTES.write(size)} GB")
+MEGABYTES = Unit("bytes, bytes/s", float, lambda size: f"{size / MB:,.3f}")
 SERVED = Unit("bytes, requests", object, _served)  # of a pair: what moved no bytes was asked
 COUNTED = Unit("see unit", object, _counted)  # of a pair: a number, and whether it is of bytes
 MEBIBYTES = Unit("bytes/s", float, lambda rate: f"{figure(rate / MIB, 6)} MiB/s")
@@ -78,6 +80,8 @@ RATE = Unit("bytes/s", float, lambda number: format_rate(number, 4))
 GIGABYTES = Unit("bytes/s", float, lambda number: four_digits(number / 1e9))
 PER_SECOND = Unit("1/s", float, lambda number: f"{number:,.4g}", above=" (1/s)")
 RATIO = Unit("", float, lambda ratio: f"{ratio:.2f}")
+TWO_DECIMALS = Unit("", float, lambda number: f"{number:,.2f}")
+TIMES_AS_LONG = Unit("", float, lambda factor: f"{factor:g} times as long", left=True)
 FACTOR = Unit("", float, lambda number: f"{number:.3f}")
 MEASURE = Unit("see unit", object, _measure)  # of a pair: value, unit
 ROWS = Unit("", list)
