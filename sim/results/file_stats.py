@@ -11,7 +11,7 @@ from xc40io.findings.servers import recording_of
 from xc40io.plane.operations import Op
 from xc40io.run.recording import Recording
 from xc40io.run.result import Result
-from xc40io.telling.answer import Column, Columns, Table, changed
+from xc40io.telling.answer import Column, Columns, Table, changed, chosen
 from xc40io.telling.data import record
 from xc40io.telling.text import table_lines
 from xc40io.telling.units import MEGABYTES, MICROSECONDS, NUMBER, TWO_DECIMALS, WORDS
@@ -32,6 +32,7 @@ _COLUMNS: Columns = (
     Column("ranks", NUMBER, blank=0),
     Column("file", WORDS),
 )
+_IN_JSON = chosen(_COLUMNS, "file", "ranks", "calls", "bytes", "seconds", "rate", "bytes_a_call")
 
 
 def format_file_stats(result: Result) -> str:
@@ -85,6 +86,6 @@ def add_file_stats(document: dict[str, Any], result: Result) -> None:
 def file_stats_document(recording: Recording) -> dict[str, list[dict[str, Any]]]:
     """Arrange the files for JSON: ``read`` and ``written``; bytes, seconds, bytes/s."""
     return {
-        name: [record(_COLUMNS, use) for use in file_uses(recording, way)]
+        name: [record(_IN_JSON, use) for use in file_uses(recording, way)]
         for name, way in (("read", Op.READ), ("written", Op.WRITE))
     }
