@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 import click
 
@@ -28,6 +28,7 @@ from xc40io.telling.text import text_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xc40io.studies.study_result import KeptStudy
     from xc40io.telling.answer import Answer, Chart, Picture
 
 _PICTURES = ("svg", "png", "pdf")
@@ -40,6 +41,11 @@ _STORE = click.option(
     type=FOLDER,
     metavar="DIR",
     help="Where runs are kept.  [default: the cache folder of the user]",
+)
+_SCHEDULER = click.option(
+    "--scheduler",
+    metavar="ADDRESS|FILE",
+    help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
 )
 _CSV = click.option("--csv", type=FILE, metavar="FILE", help="Also write a table, as CSV.")
 _PLOT = click.option(
@@ -76,27 +82,8 @@ def findings_of(answer: Answer) -> Findings:
     )
 
 
-class Kept(Protocol):
-    """A study whose runs are kept, each as soon as it has finished."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What the user should know: a sentence each."""
-        ...
-
-    @property
-    def simulated(self) -> int:
-        """How many runs were simulated."""
-        ...
-
-    @property
-    def recalled(self) -> int:
-        """How many runs had been before."""
-        ...
-
-
 _Made = TypeVar("_Made")
-_Kept = TypeVar("_Kept", bound=Kept)
+_Kept = TypeVar("_Kept", bound="KeptStudy")
 
 
 @dataclass(frozen=True)
@@ -110,8 +97,14 @@ class Study:
     html: str | None = None
     store: str | None = None
     jobs: int | None = None
+    scheduler: str | None = None
     repeat: int = 1
     exact: bool = False
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """Where the runs of a study that keeps them are made, and kept."""
+        return {"jobs": self.jobs, "scheduler": self.scheduler, "store": self.store}
 
     @property
     def processes(self) -> int:
@@ -119,7 +112,12 @@ class Study:
         return self.jobs or processors()
 
     def check(self) -> None:
-        """Make the folders; raise InputError if one cannot be, or a file is one that was read."""
+        """Make the folders; raise InputError if one cannot be, or a file is one that was read.
+
+        Likewise where runs cannot go to the scheduler.
+        """
+        if self.scheduler is not None:
+            _check_scheduler(self.scheduler, self.jobs)
         if self.plot is not None:
             _kind_of_picture(self.plot)
         for option, path in (("--csv", self.csv), ("--plot", self.plot), ("--html", self.html)):
@@ -188,12 +186,24 @@ class Study:
             say(f"wrote {self.html}")
 
 
+def _check_scheduler(scheduler: str, jobs: int | None) -> None:
+    """Raise InputError unless runs may go to a cluster."""
+    from xc40io.studies.cluster import check_scheduler
+
+    if jobs is not None:
+        raise InputError(
+            f"--jobs {jobs} with --scheduler: the scheduler has its workers; right would be one of "
+            "the two"
+        )
+    check_scheduler(scheduler)
+
+
 def say(sentence: str) -> None:
     """Say a sentence on standard error."""
     click.echo(f"xc40io: {sentence}", err=True)
 
 
-def tell_runs(made: Kept) -> None:
+def tell_runs(made: KeptStudy) -> None:
     """Say what the user should know, and how many runs were known from before."""
     for note in made.notes:
         say(note)
@@ -235,7 +245,8 @@ def study_options(
     seeds
         What ``--repeat`` is by default.
     store, plots
-        Whether there is ``--store``, for runs that are kept, and ``--plots``, for all pictures.
+        Whether there are ``--store`` and ``--scheduler``, for runs that are kept, and ``--plots``,
+        for all pictures.
     exact
         Whether there is ``--exact``, of a study that tells how sure its figures are.
     """
@@ -246,7 +257,7 @@ def study_options(
         *([_PLOTS] if plots else []),
         _PLOT,
         _CSV,
-        *([_STORE] if store else []),
+        *([_STORE, _SCHEDULER] if store else []),
     ]
     added.append(_JOBS)
     if repeat:

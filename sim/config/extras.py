@@ -17,7 +17,7 @@ class Extra(NamedTuple):
 
 
 EXTRAS = {
-    "cluster": Extra({"distributed": "Dask"}, "`sweep --scheduler`: a sweep on a cluster"),
+    "cluster": Extra({"distributed": "Dask"}, "`--scheduler`: studies on a cluster"),
     "compile": Extra({"numba": "Numba"}, "make the core, which a wheel brings along"),
     "fit": Extra({"scipy": "SciPy"}, "`kernel fit`, `calibrate`"),
     "lessons": Extra({"jupyterlab": "JupyterLab"}, "`lessons`: open the notebooks"),

@@ -18,11 +18,11 @@ typed              means                                       is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.parts.releases import RELEASE, release_name
@@ -99,6 +99,21 @@ def parse_axes(texts: Iterable[str]) -> tuple[Axis, ...]:
             raise InputError(f"--over {path}: given twice; right would be all its values in one")
         axes[path] = axis_of(path, parse_values(values, f"--over {path}"))
     return tuple(axes.values())
+
+
+Over: TypeAlias = Mapping[str, str | Sequence[Any]] | Iterable[Axis]
+"""Axes, or values by path: a list of them, or a text as it is typed."""
+
+
+def axes_of(over: Over) -> tuple[Axis, ...]:
+    """Return axes; raise InputError if one has no values, or not of these forms."""
+    if not isinstance(over, Mapping):
+        return tuple(over)
+    named: Mapping[str, str | Sequence[Any]] = over
+    return tuple(
+        axis_of(path, parse_values(given, f"--over {path}") if isinstance(given, str) else given)
+        for path, given in named.items()
+    )
 
 
 def axis_of(path: str, values: Sequence[Any]) -> Axis:

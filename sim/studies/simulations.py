@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
+from xc40io.engine.processors import processors
 from xc40io.studies.cluster import each_on_cluster
 from xc40io.studies.processes import Failure, bytes_to_simulate, each
 from xc40io.studies.record import RunRecord, record_of, record_of_jobs
@@ -21,6 +23,13 @@ Runnable: TypeAlias = Scenario | JobsScenario
 
 Progress = Callable[[int, int], None]
 """Told how many runs are done, and of how many."""
+
+
+def seeds_of(first: int, repeat: int) -> tuple[int, ...]:
+    """Return the seeds of a study: the first and those that follow; InputError without any."""
+    if repeat < 1:
+        raise InputError(f"repeat = {repeat}: right would be 1 or more")
+    return tuple(range(first, first + repeat))
 
 
 class Simulations:
@@ -60,6 +69,34 @@ class Simulations:
         self._progress = progress
         self._scheduler = scheduler
         self._ended: dict[str, Ended] = {}
+
+    @staticmethod
+    def of_study(
+        jobs: int | None = None,
+        store: str | Path | None = None,
+        progress: Progress | None = None,
+        scheduler: str | None = None,
+    ) -> Simulations:
+        """Return what runs a study, of which every run that has finished is kept at once.
+
+        Parameters
+        ----------
+        jobs
+            Processes; one a processor unless given. The result is the same with any number.
+        store
+            The folder in which runs are kept; the user's own unless given.
+        progress
+            Told how many runs are done, and of how many that have not been done before.
+        scheduler
+            Of Dask, whose workers run all in place of processes: its address, or its file.
+        """
+        kept = Store(None if store is None else Path(store))
+        return Simulations(jobs or processors(), kept, progress, scheduler)
+
+    def counted(self) -> dict[str, Any]:
+        """Return what a :class:`~xc40io.studies.study_result.KeptStudy` tells of its runs."""
+        notes = tuple(self.notes)
+        return {"simulated": self.simulated, "recalled": self.recalled, "notes": notes}
 
     def run(self, scenarios: Sequence[Runnable]) -> list[Ended]:
         """Return the results of scenarios, in their order; equal scenarios are run once."""

@@ -80,6 +80,13 @@ def test_a_path_that_cannot_be_is_refused_before_anything_runs(xc40io, name, opt
     assert not list(Path().rglob("*.json"))
 
 
+@pytest.mark.parametrize("name", [name for name, words in COMMANDS.items() if STORE[0] in words])
+def test_runs_that_are_kept_go_to_a_scheduler_or_to_processes(xc40io, name):
+    done = xc40io(*typed(name, "--scheduler", "dask.json"))
+    assert done.exit_code == 2
+    assert "--jobs 1 with --scheduler: the scheduler has its workers" in done.stderr
+
+
 def test_a_table_or_a_picture_is_that_of_one_study(xc40io):
     for option in ("--csv", "--plot"):
         done = xc40io(*typed("faults", "--sensitivity", option, "a.svg"))

@@ -16,10 +16,8 @@ from xc40io.cli.written import FILE as WRITTEN
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.extras import need
 from xc40io.config.files_in_use import note_edited
-from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
-from xc40io.studies.store import Store
 from xc40io.telling.data import csv_text
 from xc40io.telling.text import text_of
 from xc40io.validation.calibrate import Options
@@ -239,7 +237,7 @@ def _simulator(
 ) -> Iterator[tuple[Simulate, Callable[[str], None]]]:
     """Give what simulates claims, and what tells a person on a terminal why."""
     with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or processors(), Store(), progress)
+        simulations = Simulations.of_study(jobs, progress=progress)
         yield simulating({claim.id: claim for claim in claims}, simulations), progress.say
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)

@@ -247,7 +247,7 @@ def _run(
     from xc40io.studies.plan.plan_faults import plan_faults
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
 
-    where: dict[str, Any] = {"jobs": study.jobs, "store": study.store}
+    where = study.where
     wanted = {name: asked[name] for name in ("budget", "goal")}
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = _numbers(asked["failed"])

@@ -19,8 +19,7 @@ from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario, load_scenario
-from xc40io.studies.axes import Axis, parse_axes
-from xc40io.studies.cluster import check_scheduler
+from xc40io.studies.axes import parse_axes
 from xc40io.studies.sweep.sweep import sweep as run_all
 from xc40io.studies.sweep.sweep_plot import check_plot
 from xc40io.studies.sweep.sweep_tables import check_out, write_sweep
@@ -77,11 +76,6 @@ command does only what is missing.
     help="N points of a Latin hypercube, drawn by the seed, in place of all combinations.",
 )
 @click.option(
-    "--scheduler",
-    metavar="ADDRESS|FILE",
-    help="Run on the workers of this scheduler of Dask: tcp://HOST:PORT, or its file.",
-)
-@click.option(
     "--out",
     type=FOLDER,
     metavar="DIR",
@@ -99,7 +93,6 @@ def sweep(
     kernel: str | None,
     over: tuple[str, ...],
     sample: int | None,
-    scheduler: str | None,
     out: str | None,
     assignments: tuple[str, ...],
     arguments: tuple[str, ...],
@@ -108,9 +101,7 @@ def sweep(
     """Run all and print the table."""
     axes = parse_axes(over)
     scenario = _scenario(context, kernel, assignments, job, arguments)
-    if scheduler is not None:
-        _check_scheduler(scheduler, study.jobs)
-    return swept(scenario, axes, study, sample=sample, scheduler=scheduler, out=out)
+    return swept(scenario, axes, study, sample=sample, out=out)
 
 
 def swept(
@@ -119,7 +110,6 @@ def swept(
     study: Study,
     *,
     sample: int | None = None,
-    scheduler: str | None = None,
     out: str | None = None,
 ) -> Findings:
     """Run a scenario for all combinations of values, or a sample of them.
@@ -144,10 +134,8 @@ def swept(
             axes,
             repeat=study.repeat,
             sample=sample,
-            jobs=study.jobs,
-            scheduler=scheduler,
-            store=study.store,
             progress=tell,
+            **study.where,
         )
     )
     done = replace(made, exact=study.exact)
@@ -159,16 +147,6 @@ def swept(
         return write_sweep(done, out, json_text(told.document())) if out else ()
 
     return told._replace(files=files, page=lambda: sweep_answer(title, done, typed_command()))
-
-
-def _check_scheduler(scheduler: str, jobs: int | None) -> None:
-    """Raise InputError unless runs may go to a cluster."""
-    if jobs is not None:
-        raise InputError(
-            f"--jobs {jobs} with --scheduler: the scheduler has its workers; right would be one of "
-            "the two"
-        )
-    check_scheduler(scheduler)
 
 
 def _scenario(

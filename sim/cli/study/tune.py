@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +16,6 @@ from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.simulations import Simulations
-from xc40io.studies.store import Store
 
 if TYPE_CHECKING:
     from xc40io.studies.tune.tuning import Tuner, Tuning
@@ -131,10 +129,13 @@ def tune(
         "beside": beside,
     }
     scenario = _scenario(context, assignments, job, arguments, recorded)
-    kept = Store(None if study.store is None else Path(study.store))
     found = study.run(
         lambda progress: _search(
-            Tuner(scenario, simulations=Simulations(study.processes, kept, progress), **asked)
+            Tuner(
+                scenario,
+                simulations=Simulations.of_study(progress=progress, **study.where),
+                **asked,
+            )
         )
     )
     tell_runs(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
@@ -27,8 +27,9 @@ from xc40io.studies.compare.side import (
 from xc40io.studies.measurement import Measured, Measurement, measure
 from xc40io.studies.processes import Failure, each
 from xc40io.studies.ratio import Ratio, paired
+from xc40io.studies.simulations import Progress, seeds_of
+from xc40io.studies.study_result import StudyResult
 from xc40io.telling.answer import Column, Table, To
-from xc40io.telling.data import frame
 from xc40io.telling.units import (
     ANY,
     BYTES,
@@ -51,11 +52,6 @@ from xc40io.trust.sureness import (
     span,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Progress = Callable[[int, int], None]
-
 Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult
 """What can be compared: something to run, or the result of a run."""
 
@@ -69,28 +65,15 @@ class PhaseOfSides(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SideBySide:
-    """The results of several runs.
+class SideBySide(StudyResult):
+    """The results of several runs."""
 
-    Attributes
-    ----------
-    sides
-        The runs; the first is what the others are compared with.
-    seeds
-        With which each was run, side by side.
-    phases
-        What came of each kind of phase, side by side: of those that have it.
-    troubles
-        What went wrong, and in which run: bytes that found no room, or that were lost.
-    exact
-        Whether how sure its figures are is not to be told.
-    """
-
-    sides: tuple[Side, ...]
-    seeds: tuple[tuple[int, ...], ...]
+    sides: tuple[Side, ...]  # the runs; the first is what the others are compared with
+    seeds: tuple[tuple[int, ...], ...]  # with which each was run, side by side
+    # what came of each kind of phase, side by side: of those that have it
     phases: Mapping[Phase, tuple[PhaseOfSide, ...]]
+    # what went wrong, and in which run: bytes that found no room, or that were lost
     troubles: tuple[str, ...] = ()
-    exact: bool = False
 
     def __repr__(self) -> str:
         """Return a line: what stands side by side."""
@@ -122,10 +105,6 @@ class SideBySide:
     def table(self) -> Table:
         """A row for each phase of each run; seconds, bytes, bytes/s, ``busy`` from 0 to 1."""
         return Table(PHASES, lambda: self.rows)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/python.md. What there is not is NaN, or empty."""
-        return frame(self.table)
 
 
 def _of(record: str, name: str) -> Callable[[Any], Any]:
@@ -279,10 +258,7 @@ def run_side_by_side(
     InputError
         If one of the runs cannot be.
     """
-    if repeat < 1:
-        raise InputError(f"repeat = {repeat}: right would be 1 or more")
-    first = sides[0].scenario.seed
-    common = tuple(range(first, first + repeat))
+    common = seeds_of(sides[0].scenario.seed, repeat)
     seeds = tuple(
         (side.scenario.seed,) if repeat == 1 and side.kept is not None else common for side in sides
     )

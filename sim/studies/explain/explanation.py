@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -43,14 +42,11 @@ from xc40io.studies.explain.trials import (
     of_change,
     whole_gain,
 )
+from xc40io.studies.study_result import StudyResult
 from xc40io.telling.answer import Column, Table, To, Unit
-from xc40io.telling.data import frame
 from xc40io.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
 from xc40io.topology.text import format_count
 from xc40io.trust.sureness import chance_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WORTH_A_LOOK = 0.03  # share of the time that ranks wait for a cause
 _HIDES = {"mutex", "writers", "threads", "range"}  # others, whose own waits are not followed
@@ -89,31 +85,15 @@ class PhaseExplanation:
         return (Tried("", "", self.seconds, 1.0), *self.without, *self.changed)
 
 
-class Explanation(NamedTuple):
-    """Why a run takes its time.
+@dataclass(frozen=True)
+class Explanation(StudyResult):
+    """Why a run takes its time."""
 
-    Attributes
-    ----------
-    scenario
-        What was run.
-    results
-        What came of it, by job; the only one has no name.
-    phases
-        Its kinds of phases, job by job and in their order.
-    runs
-        How many runs were made beside it.
-    refused
-        Changes that could not be tried, each with the reason.
-    exact
-        Whether how sure its figures are is not to be told.
-    """
-
-    scenario: Scenario | JobsScenario
-    results: Mapping[str, Result]
-    phases: tuple[PhaseExplanation, ...]
-    runs: int
-    refused: tuple[tuple[str, str], ...]
-    exact: bool = False
+    scenario: Scenario | JobsScenario  # what was run
+    results: Mapping[str, Result]  # what came of it, by job; the only one has no name
+    phases: tuple[PhaseExplanation, ...]  # its kinds of phases, job by job and in their order
+    runs: int  # how many were made beside it
+    refused: tuple[tuple[str, str], ...]  # changes that could not be tried, each with the reason
 
     def __repr__(self) -> str:
         """Return a line: of what, and how many runs stand behind it."""
@@ -137,7 +117,7 @@ class Explanation(NamedTuple):
             replace(one, changed=tuple(replace(each, exact=True) for each in one.changed))
             for one in self.phases
         )
-        return self._replace(phases=tuple(phases), exact=True)
+        return replace(self, phases=tuple(phases), exact=True)
 
     def recorded_run(self) -> Result | JobsResult:
         """Return the run itself, with a recording: for its pictures.
@@ -153,10 +133,6 @@ class Explanation(NamedTuple):
     def table(self) -> Table:
         """A row for each phase of each run."""
         return Table((*PLACE, Column("runs", ROWS, inner=TRIED)), lambda: self.phases)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/python.md."""
-        return frame(self.table)
 
 
 _SECONDS = Unit("s", float, lambda seconds: format_seconds(seconds, 4))

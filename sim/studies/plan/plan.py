@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix, check_costs
-from xc40io.engine.processors import processors
 from xc40io.run.fabric import check_network
-from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from xc40io.studies.plan.mix_runs import (
@@ -31,15 +30,11 @@ from xc40io.studies.plan.mix_runs import (
 from xc40io.studies.plan.money import Goal, bought, read_budget, read_goal
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio
-from xc40io.studies.simulations import Progress, Simulations
-from xc40io.studies.store import Store
+from xc40io.studies.simulations import Progress, Simulations, seeds_of
+from xc40io.studies.study_result import KeptStudy
 from xc40io.telling.answer import Column, Table, Unit
-from xc40io.telling.data import frame
 from xc40io.telling.units import ANY, FACTOR, FLAG, RATE, SECONDS, WORDS
 from xc40io.topology.text import format_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MACHINE = "machine."
 _MOST = 10_000
@@ -66,47 +61,18 @@ class Configuration:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A finished plan: what :func:`plan` returns.
+class Plan(KeptStudy):
+    """A finished plan: what :func:`plan` returns."""
 
-    Attributes
-    ----------
-    mix
-        The jobs, with their weights.
-    axes
-        What was changed, by paths in the machine.
-    counts
-        How many of each job there are, up to a common factor.
-    seeds
-        With which each job was run.
-    configurations
-        The machine as it is, then each change alone, then all combinations.
-    costs
-        Of one unit more, by path.
-    simulated, recalled
-        How many runs were simulated, and how many had been before.
-    notes
-        What the user should know: a sentence each.
-    budget
-        What a configuration may cost; None: anything.
-    goal
-        What is to be reached at the least cost; None: nothing was asked for.
-    exact
-        Whether how sure its figures are is not to be told.
-    """
-
-    mix: WorkloadMix
-    axes: tuple[Axis, ...]
-    counts: tuple[float, ...]
-    seeds: tuple[int, ...]
+    mix: WorkloadMix  # the jobs, with their weights
+    axes: tuple[Axis, ...]  # what was changed, by paths in the machine
+    counts: tuple[float, ...]  # how many of each job there are, up to a common factor
+    seeds: tuple[int, ...]  # with which each job was run
+    # the machine as it is, then each change alone, then all combinations
     configurations: tuple[Configuration, ...]
-    costs: Mapping[str, float]
-    simulated: int
-    recalled: int
-    notes: tuple[str, ...]
-    budget: float | None = None
-    goal: Goal | None = None
-    exact: bool = False
+    costs: Mapping[str, float]  # of one unit more, by path
+    budget: float | None = None  # what a configuration may cost; None: anything
+    goal: Goal | None = None  # what is to be reached at the least cost; None: nothing
 
     def __repr__(self) -> str:
         """Return a line: of which mix, and how many machines were tried."""
@@ -156,10 +122,6 @@ class Plan:
             columns, lambda: [row for each in self.configurations for row in _rows(self, each)]
         )
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/plan.md."""
-        return frame(self.table)
-
 
 _TOLD = (
     Column("job", WORDS),
@@ -176,13 +138,14 @@ _TOLD = (
 
 def plan(
     mix: WorkloadMix,
-    over: Mapping[str, str | Sequence[Any]] | Iterable[Axis] = (),
+    over: Over = (),
     *,
     costs: Mapping[str, float] | None = None,
     budget: str | float | None = None,
     goal: str | None = None,
     repeat: int = 1,
     jobs: int | None = None,
+    scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Plan:
@@ -207,25 +170,20 @@ def plan(
         What is to be reached for the least cost: ``20 % more``, or ``20 % more for JOB``.
     repeat
         Seeds: that of the mix and those that follow.
-    jobs
-        Processes; one a processor unless given. The result is the same with any number.
-    store
-        The folder in which runs are kept; the user's own unless given.
-    progress
-        Told how many runs are done, and of how many that have not been done before.
+    jobs, scheduler, store, progress
+        As :meth:`~xc40io.studies.simulations.Simulations.of_study` takes them.
 
     Raises
     ------
     InputError
         If there is no such value, or none with which anything can be run: before anything is.
     """
-    if repeat < 1:
-        raise InputError(f"repeat = {repeat}: right would be 1 or more")
+    seeds = seeds_of(mix.seed, repeat)
     priced = {**mix.costs, **(costs or {})}
     check_costs(priced, mix.machine, "--cost")
     money = read_budget(budget, mix) if isinstance(budget, str) else budget
     aim = None if goal is None else read_goal(goal, mix)
-    axes = tuple(_axes(over))
+    axes = tuple(Axis(one.path.removeprefix(_MACHINE), one.values) for one in axes_of(over))
     if not axes and (money is not None or aim is not None):
         axes = bought(mix, priced, money)
     combinations = _combinations(axes, mix.machine) if axes else []
@@ -235,9 +193,7 @@ def plan(
     made = [Configuration({}, mix.machine), *(_made(mix.machine, each) for each in combinations)]
     _check(axes, made)
     made = [each for each in made if _within(each, mix.machine, priced, money)]
-    kept = Store(None if store is None else Path(store))
-    simulations = Simulations(jobs or processors(), kept, progress)
-    seeds = tuple(range(mix.seed, mix.seed + repeat))
+    simulations = Simulations.of_study(jobs, store, progress, scheduler)
     counts, configurations = _run(mix, made, seeds, simulations, priced)
     return Plan(
         mix=mix,
@@ -246,11 +202,9 @@ def plan(
         seeds=seeds,
         configurations=_marked(configurations, counts),
         costs=priced,
-        simulated=simulations.simulated,
-        recalled=simulations.recalled,
-        notes=tuple(simulations.notes),
         budget=money,
         goal=aim,
+        **simulations.counted(),
     )
 
 
@@ -262,18 +216,6 @@ def _within(
         return True
     cost = cost_of(machine, each.machine, each.values, costs)
     return cost is not None and cost <= budget
-
-
-def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[Axis]:
-    """Yield the axes, by the paths of the machine."""
-    if not isinstance(over, Mapping):
-        for axis in over:
-            yield Axis(axis.path.removeprefix(_MACHINE), axis.values)
-        return
-    named: Mapping[Any, Any] = over
-    for path, values in named.items():
-        listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
-        yield axis_of(path.removeprefix(_MACHINE), listed)
 
 
 def _combinations(axes: Sequence[Axis], machine: Machine) -> list[dict[str, Any]]:

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.fault_forms import KINDS, OF_ROUTERS
 from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix
-from xc40io.engine.processors import processors
 from xc40io.studies.plan.mix_runs import (
     JobRuns,
     Setting,
@@ -23,14 +22,10 @@ from xc40io.studies.plan.mix_runs import (
     throughput,
 )
 from xc40io.studies.processes import Failure
-from xc40io.studies.simulations import Progress, Simulations
-from xc40io.studies.store import Store
+from xc40io.studies.simulations import Progress, Simulations, seeds_of
+from xc40io.studies.study_result import KeptStudy
 from xc40io.telling.answer import Column, Table
-from xc40io.telling.data import frame
 from xc40io.telling.units import NUMBER, RATE, WORDS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FAULTS = (
     "OST slow 5",
@@ -71,29 +66,12 @@ class FaultCurve(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MixFaults:
-    """What :func:`plan_faults` returns.
+class MixFaults(KeptStudy):
+    """What :func:`plan_faults` returns."""
 
-    Attributes
-    ----------
-    mix
-        The jobs, with their weights.
-    curves
-        One a kind of fault.
-    seeds
-        With which each job was run.
-    simulated, recalled
-        How many runs were simulated, and how many had been before.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    mix: WorkloadMix
-    curves: tuple[FaultCurve, ...]
-    seeds: tuple[int, ...]
-    simulated: int
-    recalled: int
-    notes: tuple[str, ...]
+    mix: WorkloadMix  # the jobs, with their weights
+    curves: tuple[FaultCurve, ...]  # one a kind of fault
+    seeds: tuple[int, ...]  # with which each job was run
 
     def __repr__(self) -> str:
         """Return a line: of which mix, and which parts fail."""
@@ -113,10 +91,6 @@ class MixFaults:
                 for job, runs in zip(self.mix.jobs, point.runs, strict=False):
                     yield {**common, "job": job.name, "bandwidth": runs.rate}
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/plan.md."""
-        return frame(self.table)
-
 
 _TOLD = (
     Column("fault", WORDS),
@@ -134,6 +108,7 @@ def plan_faults(
     numbers: Sequence[int] = NUMBERS,
     repeat: int = 1,
     jobs: int | None = None,
+    scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
 ) -> MixFaults:
@@ -150,7 +125,7 @@ def plan_faults(
     numbers
         How many parts fail. Those that do lie as far apart as they can, and with more of them the
         same ones fail and others: OSTs 0, 28, 14, 42 of 56.
-    repeat, jobs, store, progress
+    repeat, jobs, scheduler, store, progress
         As for :func:`~xc40io.studies.plan.plan`.
 
     Raises
@@ -158,6 +133,7 @@ def plan_faults(
     InputError
         If a sentence is no fault, or there are not so many parts.
     """
+    seeds = seeds_of(mix.seed, repeat)
     wanted = sorted({0, *numbers})
     if wanted[0] < 0:
         raise InputError(f"--failed {wanted[0]}: right would be numbers as in 0,1,2,4")
@@ -166,10 +142,7 @@ def plan_faults(
         for text in (faults or _usual(mix.machine))
         for number in (_ONE_PART if _names_part(text) else wanted)
     ]
-    simulations = Simulations(
-        jobs or processors(), Store(None if store is None else Path(store)), progress
-    )
-    seeds = tuple(range(mix.seed, mix.seed + repeat))
+    simulations = Simulations.of_study(jobs, store, progress, scheduler)
     settings = [Setting(mix.machine), *(Setting(mix.machine, found) for _, _, found in asked)]
     present, *outcomes = run_mix(mix, settings, seeds, simulations)
     if isinstance(present, Failure):
@@ -187,9 +160,7 @@ def plan_faults(
         mix,
         tuple(FaultCurve(text, tuple(points)) for text, points in curves.items()),
         seeds,
-        simulations.simulated,
-        simulations.recalled,
-        tuple(simulations.notes),
+        **simulations.counted(),
     )
 
 

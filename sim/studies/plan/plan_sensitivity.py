@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,15 @@ from xc40io.config.extras import need
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, check_job
 from xc40io.config.workload_mix import WorkloadMix
-from xc40io.engine.processors import processors
 from xc40io.engine.types import Floats
 from xc40io.studies.plan.hardware import all_hardware, is_count, scaled
 from xc40io.studies.plan.mix_runs import Setting, jobs_of_weights, mix_title, run_mix, throughput
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Progress, Simulations
-from xc40io.studies.store import Store
+from xc40io.studies.study_result import KeptStudy
 from xc40io.telling.answer import Column, Table
-from xc40io.telling.data import frame
 from xc40io.telling.units import ANY, FACTOR, RATE, WORDS
 from xc40io.topology.text import format_count
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WIDTH = 0.5
 """Part of a value by which it goes up and down, unless a range is given."""
@@ -83,36 +78,15 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MixSensitivity:
-    """What :func:`sensitivity` returns.
+class MixSensitivity(KeptStudy):
+    """What :func:`sensitivity` returns."""
 
-    Attributes
-    ----------
-    mix
-        The jobs, with their weights.
-    rate
-        Bytes/s of the mix on the machine as it is.
-    effects
-        The largest first.
-    shares
-        Of the few that matter; none if nobody asked.
-    trajectories, samples
-        Of Morris and of Sobol.
-    simulated, recalled
-        How many runs were simulated, and how many had been before.
-    notes
-        What the user should know: a sentence each.
-    """
-
-    mix: WorkloadMix
-    rate: float
-    effects: tuple[Effect, ...]
-    shares: tuple[Share, ...]
-    trajectories: int
-    samples: int
-    simulated: int
-    recalled: int
-    notes: tuple[str, ...]
+    mix: WorkloadMix  # the jobs, with their weights
+    rate: float  # bytes/s of the mix on the machine as it is
+    effects: tuple[Effect, ...]  # the largest first
+    shares: tuple[Share, ...]  # of the few that matter; none if nobody asked
+    trajectories: int  # of Morris
+    samples: int  # of Sobol
 
     def __repr__(self) -> str:
         """Return a line: of which mix, and to how many values."""
@@ -138,10 +112,6 @@ class MixSensitivity:
 
         return Table(columns, lambda: list(map(row, self.effects)))
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/plan.md."""
-        return frame(self.table)
-
 
 def sensitivity(
     mix: WorkloadMix,
@@ -152,6 +122,7 @@ def sensitivity(
     runs: int = RUNS,
     sobol: int = 0,
     jobs: int | None = None,
+    scheduler: str | None = None,
     store: str | Path | None = None,
     progress: Progress | None = None,
 ) -> MixSensitivity:
@@ -174,7 +145,7 @@ def sensitivity(
     sobol
         Samples of Sobol's indices, a power of 2; 0 for none. Of so many and n values it takes
         samples x (n + 2) runs of each job.
-    jobs, store, progress
+    jobs, scheduler, store, progress
         As for :func:`~xc40io.studies.plan.plan`.
 
     Raises
@@ -186,9 +157,7 @@ def sensitivity(
     """
     _check_samples(sobol)
     _salib()
-    simulations = Simulations(
-        jobs or processors(), Store(None if store is None else Path(store)), progress
-    )
+    simulations = Simulations.of_study(jobs, store, progress, scheduler)
     varied = _ranges(mix, paths, ranges or {}, width)
     trajectories = _trajectories(runs, len(varied), len(mix.jobs))
     study = _Study(mix, simulations)
@@ -198,15 +167,7 @@ def sensitivity(
     ]
     shares = study.sobol(few, sobol) if sobol and few else ()
     return MixSensitivity(
-        mix,
-        study.rate,
-        effects,
-        shares,
-        trajectories,
-        sobol,
-        simulations.simulated,
-        simulations.recalled,
-        tuple(simulations.notes),
+        mix, study.rate, effects, shares, trajectories, sobol, **simulations.counted()
     )
 
 

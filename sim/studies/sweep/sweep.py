@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -13,22 +13,19 @@ from typing import TYPE_CHECKING, Any
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario, machine_of
-from xc40io.engine.processors import processors
 from xc40io.engine.randomness import stream
-from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.processes import Failure
-from xc40io.studies.simulations import Ended, Progress, Simulations
-from xc40io.studies.store import Store
+from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
+from xc40io.studies.study_result import KeptStudy
 from xc40io.studies.sweep.points import PhaseTotal, Point, Shown
 from xc40io.studies.sweep.sweep_tables import table_of, to_xarray
 from xc40io.studies.variation import varied
 from xc40io.telling.answer import Table
-from xc40io.telling.data import frame
 from xc40io.topology.text import format_count
 from xc40io.workloads.catalogue import workload_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     import xarray as xr
 
 MOST_RUNS = 1_000_000
@@ -36,7 +33,7 @@ MOST_RUNS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Sweep:
+class Sweep(KeptStudy):
     """A finished sweep: what :func:`sweep` returns."""
 
     scenario: Scenario  # what was varied
@@ -44,10 +41,6 @@ class Sweep:
     seeds: tuple[int, ...]  # with which each point was run
     points: tuple[Point, ...]  # the last axis varies first; of a sample, as they were drawn
     sampled: bool  # whether the points are a sample, in place of all combinations
-    simulated: int  # runs
-    recalled: int  # runs that had been simulated before
-    notes: tuple[str, ...]  # what the user should know: a sentence each
-    exact: bool = False  # whether how sure its figures are is not to be told
 
     @property
     def phases(self) -> tuple[str, ...]:
@@ -101,10 +94,6 @@ class Sweep:
         """A row for each phase of each run."""
         return table_of(self)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/sweep.md."""
-        return frame(self.table)
-
     def to_xarray(self) -> xr.Dataset:
         """Return a dataset with a dimension for each axis, seed and phase: docs/sweep.md.
 
@@ -129,7 +118,7 @@ _MEASURES: Mapping[str, Callable[[PhaseTotal], float | None]] = {
 
 def sweep(
     scenario: Scenario,
-    over: Mapping[str, str | Sequence[Any]] | Iterable[Axis],
+    over: Over,
     *,
     repeat: int = 1,
     sample: int | None = None,
@@ -158,14 +147,8 @@ def sweep(
     sample
         So many points of a Latin hypercube in place of all combinations: each value of an axis
         comes as often as any other, give or take one. They are drawn by the scenario's seed.
-    jobs
-        Processes; one a processor unless given. The result is the same with any number.
-    scheduler
-        Of Dask, whose workers run all in place of processes: its address, or its file.
-    store
-        The folder in which runs are kept; the user's own unless given.
-    progress
-        Told how many runs are done, and of how many that have not been done before.
+    jobs, scheduler, store, progress
+        As :meth:`~xc40io.studies.simulations.Simulations.of_study` takes them.
     most
         Runs that there may be.
     check
@@ -178,23 +161,22 @@ def sweep(
     FailureError
         If the workers of a scheduler have other sources.
     """
-    axes = tuple(_axes(over))
+    axes = axes_of(over)
     if not axes:
         raise InputError("--over is missing; right would be --over PATH=VALUES, once or more")
-    if repeat < 1 or (sample is not None and sample < 1):
-        raise InputError(f"repeat = {repeat}, sample = {sample}: right would be 1 or more")
+    seeds = seeds_of(scenario.seed, repeat)
+    if sample is not None and sample < 1:
+        raise InputError(f"sample = {sample}: right would be 1 or more")
     count = (sample or math.prod(len(axis.values) for axis in axes)) * repeat
     if count > most:
         raise InputError(f"the sweep has {count:,} runs; right would be {most:,} at most")
     combinations = list(_sampled(axes, sample, scenario.seed) if sample else _all_of(axes))
-    seeds = tuple(range(scenario.seed, scenario.seed + repeat))
     asked = _scenarios(scenario, axes, combinations)
     if check is not None:
         for made in asked:
             if isinstance(made, Scenario):
                 check(made)
-    kept = Store(None if store is None else Path(store))
-    simulations = Simulations(jobs or processors(), kept, progress, scheduler)
+    simulations = Simulations.of_study(jobs, store, progress, scheduler)
     ended = iter(simulations.run([made for given in asked for made in _seeded(given, seeds)]))
     points = [
         Point(values, tuple(_outcome(given, ended) for _ in seeds))
@@ -206,20 +188,8 @@ def sweep(
         seeds=seeds,
         points=tuple(points),
         sampled=sample is not None,
-        simulated=simulations.simulated,
-        recalled=simulations.recalled,
-        notes=tuple(simulations.notes),
+        **simulations.counted(),
     )
-
-
-def _axes(over: Mapping[str, str | Sequence[Any]] | Iterable[Axis]) -> Iterator[Axis]:
-    if not isinstance(over, Mapping):
-        yield from over
-        return
-    named: Mapping[Any, Any] = over
-    for path, values in named.items():
-        listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
-        yield axis_of(path, listed)
 
 
 def _all_of(axes: Sequence[Axis]) -> Iterator[dict[str, Any]]:

@@ -9,13 +9,12 @@ from functools import cached_property
 from itertools import islice
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.workload_mix import WorkloadMix
-from xc40io.engine.processors import processors
 from xc40io.studies.advice.job_knobs import knobs_of, read_allowed
 from xc40io.studies.advice.job_nature import (
     OBJECTIVES,
@@ -29,11 +28,11 @@ from xc40io.studies.advice.job_nature import (
 from xc40io.studies.advice.knobs import Setting
 from xc40io.studies.advice.space import Limit, Space, parse_limits
 from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, TIE, left_open
-from xc40io.studies.axes import Axis, axis_of, parse_values
+from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
-from xc40io.studies.simulations import Ended, Progress, Simulations
-from xc40io.studies.store import Store
+from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
+from xc40io.studies.study_result import KeptStudy
 from xc40io.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_beside, without_others
 from xc40io.studies.tune.company import Company, candidates, keep_company
 from xc40io.studies.tune.neighbours import Neighbours
@@ -49,15 +48,11 @@ from xc40io.studies.tune.trial import (
     runners_up,
 )
 from xc40io.telling.answer import Column, Table
-from xc40io.telling.data import frame
 from xc40io.telling.units import FACTOR, NUMBER, SECONDS, WORDS
 from xc40io.topology.text import format_count
 from xc40io.trust.doubts import Doubt
 from xc40io.trust.how_sure import LIKELY
 from xc40io.trust.sureness import chance_faster
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RUNNERS_UP = 5
 """How many settings stand behind the best one in the answer."""
@@ -69,7 +64,7 @@ _NEAR = log(1.15)
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(KeptStudy):
     """What :func:`tune` returns."""
 
     space: Space  # what could be set, and what the job is
@@ -80,16 +75,12 @@ class Tuning:
     importance: Mapping[str, float]  # of each knob, adding up to 1; empty if all did alike
     exhaustive: bool  # whether all settings were tried
     finished: bool  # whether the search came to its end; False after an interrupt
-    simulated: int  # runs
-    recalled: int  # runs that had been simulated before
-    notes: tuple[str, ...]  # what the user should know: a sentence each
     confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # seconds now and with the
     # best, with seeds that took no part in the search; None if it was interrupted before
     beside: Beside = ALONE  # what others did meanwhile
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # beside the usual load: the
     # seconds now and with the best on an idle machine, with the same seeds as `confirmed`
     company: Company | None = None  # beside a mix: what came of settings beside its jobs
-    exact: bool = False  # whether how sure its figures are is not to be told
 
     @property
     def present(self) -> Trial:
@@ -248,10 +239,6 @@ class Tuning:
         knobs = self.space.knobs
         return ["-" if knob.idles(setting) else knob.written(setting) for knob in knobs]
 
-    def to_pandas(self) -> pd.DataFrame:
-        """Return its table: docs/python.md."""
-        return frame(self.table)
-
 
 def fresh_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
     """Return as many seeds behind those of a search, three at least: the best is run with them."""
@@ -282,7 +269,7 @@ class Tuner:
         self._asked = allow, over, at_most
         self._objective: Objective = objective
         self._budget = budget
-        self._seeds = tuple(range(scenario.seed, scenario.seed + repeat))
+        self._seeds = seeds_of(scenario.seed, repeat)
         self._simulations = simulations
         self._trials: list[Trial] = []
         self._space: Space | None = None
@@ -330,13 +317,11 @@ class Tuner:
             importance=self._search.importance(),
             exhaustive=self._exhaustive,
             finished=self._finished,
-            simulated=self._simulations.simulated,
-            recalled=self._simulations.recalled,
-            notes=tuple(self._simulations.notes),
             confirmed=self._confirmed,
             beside=self._beside,
             idle=self._idle,
             company=self._company,
+            **self._simulations.counted(),
         )
 
     def _begin(self) -> None:
@@ -541,7 +526,7 @@ def tune(
     *,
     allow: str | Sequence[str] | None = None,
     at_most: Mapping[str, int | str] | None = None,
-    over: Mapping[str, str | Sequence[Any]] | None = None,
+    over: Over | None = None,
     objective: Objective = "all",
     budget: int | str = 60,
     repeat: int = 3,
@@ -579,7 +564,7 @@ def tune(
     repeat
         Seeds with which the best settings are run: that of the scenario, and those that follow.
     jobs, scheduler, store, progress
-        As :func:`~xc40io.studies.sweep.sweep` takes them.
+        As :meth:`~xc40io.studies.simulations.Simulations.of_study` takes them.
     beside
         What others do meanwhile: ``typical``, what they usually do, another day for each seed;
         ``nothing``; or a mix as :func:`~xc40io.config.workload_mix.load_mix` returns it, its name
@@ -595,22 +580,14 @@ def tune(
     """
     if objective not in OBJECTIVES:
         raise InputError(f"objective = {objective!r}: right would be {', '.join(OBJECTIVES)}")
-    if repeat < 1:
-        raise InputError(f"repeat = {repeat}: right would be 1 or more")
-    kept = Store(None if store is None else Path(store))
     return Tuner(
         scenario,
         allow=read_allowed(allow if allow is None or isinstance(allow, str) else ",".join(allow)),
         at_most=parse_limits(f"{name}={most}" for name, most in (at_most or {}).items()),
-        over=[_axis(path, values) for path, values in (over or {}).items()],
+        over=axes_of(over or ()),
         objective=objective,
         budget=Budget.parse(str(budget)),
         repeat=repeat,
-        simulations=Simulations(jobs or processors(), kept, progress, scheduler),
+        simulations=Simulations.of_study(jobs, store, progress, scheduler),
         beside=beside,
     ).run()
-
-
-def _axis(path: str, values: str | Sequence[Any]) -> Axis:
-    listed = parse_values(values, f"--over {path}") if isinstance(values, str) else values
-    return axis_of(path, listed)

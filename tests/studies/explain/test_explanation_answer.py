@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from matplotlib.figure import Figure
 
@@ -85,7 +87,7 @@ def test_the_run_that_is_drawn_is_the_one_that_was_explained_and_recorded() -> N
     job = {"nodes": 1, "ppn": 1, "workload": IOR}
     jobs = [job | {"name": name} for name in ("one", "two")]
     scenario = JobsScenario.model_validate({"machine": "theta", "jobs": jobs})
-    about = explanation()._replace(scenario=scenario)
+    about = replace(explanation(), scenario=scenario)
     together, run = simulate_jobs(scenario, alone=False), about.recorded_run()
     assert isinstance(run, JobsResult)
     assert [outcome.end for outcome in run.jobs] == [outcome.end for outcome in together.jobs]

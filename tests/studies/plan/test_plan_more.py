@@ -145,6 +145,7 @@ def test_parts_that_fail_lie_far_apart_and_all_come_in_the_end() -> None:
         ({"faults": ["OST gone"]}, "it has no end"),
         ({"numbers": [57]}, "right would be 56 at most, all OSTs"),
         ({"numbers": [-1]}, "--failed -1"),
+        ({"repeat": 0}, "repeat = 0"),
     ],
 )
 def test_what_cannot_fail_is_refused(asked: dict[str, Any], said: str, store: Path) -> None:
