@@ -18,7 +18,7 @@ from xc40io.studies.axes import parse_axes
 from xc40io.studies.simulations import Simulations
 
 if TYPE_CHECKING:
-    from xc40io.studies.tune.tuning import Tuner, Tuning
+    from xc40io.studies.tune.tuning import Question, Tuning
 
 _HELP = """\
 Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
@@ -117,7 +117,7 @@ def tune(
     from xc40io.studies.advice.job_knobs import read_allowed
     from xc40io.studies.advice.space import parse_limits
     from xc40io.studies.tune.search import Budget
-    from xc40io.studies.tune.tuning import Tuner
+    from xc40io.studies.tune.tuning import Question
 
     asked: dict[str, Any] = {
         "allow": read_allowed(allow),
@@ -131,7 +131,7 @@ def tune(
     scenario = _scenario(context, assignments, job, arguments, recorded)
     found = study.run(
         lambda progress: _search(
-            Tuner(
+            Question(
                 scenario,
                 simulations=Simulations.of_study(progress=progress, **study.where),
                 **asked,
@@ -144,13 +144,12 @@ def tune(
     return _findings(scenario, replace(found, exact=study.exact))
 
 
-def _search(tuner: Tuner) -> Tuning:
+def _search(question: Question) -> Tuning:
     """Return what is found; after an interrupt what there is so far, if there is anything."""
+    tuner = question.begin()
     try:
         return tuner.run()
     except KeyboardInterrupt:
-        if not tuner.begun:
-            raise
         return tuner.found()
 
 

@@ -246,44 +246,67 @@ def fresh_seeds(seeds: Sequence[int]) -> tuple[int, ...]:
     return tuple(range(first, first + max(len(seeds), SEEDS)))
 
 
+@dataclass(frozen=True)
+class Question:
+    """What a search is asked: how to run which job, what may be turned, and for what."""
+
+    scenario: Scenario  # as it is now
+    allow: Sequence[str]
+    at_most: Sequence[Limit]
+    over: Sequence[Axis]
+    objective: Objective
+    budget: Budget
+    repeat: int
+    simulations: Simulations
+    beside: str | WorkloadMix | None = None
+
+    def begin(self) -> Tuner:
+        """Run the job as it is: what it does decides what can be turned.
+
+        Raises
+        ------
+        InputError
+            If it cannot be run, or there is nothing that may be turned.
+        """
+        began, scenario = time.monotonic(), self.scenario
+        if isinstance(scenario.machine, str):  # read once, not for each setting
+            scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
+        beside = read_beside(self.beside, scenario)
+        scenario = beside.loaded(scenario)
+        seeds = seeds_of(scenario.seed, self.repeat)
+        (ended,) = self.simulations.run([scenario])
+        now = with_run(Trial({}, scenario), ended, None, self.objective)
+        nature = nature_of(scenario, now.records[0])
+        knobs = knobs_of(nature, self.allow, self.over)
+        if not knobs:
+            raise InputError(
+                "there is nothing to tune: the job has no choice for any of the knobs allowed "
+                f"({', '.join(self.allow) or 'none'}); right would be --allow all, or --over "
+                "PATH=VALUES"
+            )
+        space = Space(nature, tuple(knobs), tuple(self.at_most))
+        search = Search(space, scenario.seed)
+        search.tell(space.present, log(now.seconds[0]))
+        now = replace(now, setting=space.present)
+        return Tuner(self, beside, space, search, seeds, [now], began)
+
+
+@dataclass
 class Tuner:
     """A search for good settings that can be stopped at any time; see :func:`tune`."""
 
-    def __init__(
-        self,
-        scenario: Scenario,
-        *,
-        allow: Sequence[str],
-        at_most: Sequence[Limit],
-        over: Sequence[Axis],
-        objective: Objective,
-        budget: Budget,
-        repeat: int,
-        simulations: Simulations,
-        beside: str | WorkloadMix | None = None,
-    ) -> None:
-        if isinstance(scenario.machine, str):  # read once, not for each setting
-            scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
-        self._beside = read_beside(beside, scenario)
-        self._scenario = self._beside.loaded(scenario)
-        self._asked = allow, over, at_most
-        self._objective: Objective = objective
-        self._budget = budget
-        self._seeds = seeds_of(scenario.seed, repeat)
-        self._simulations = simulations
-        self._trials: list[Trial] = []
-        self._space: Space | None = None
-        self._search: Search | None = None
-        self._exhaustive = False
-        self._finished = False
-        self._confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
-        self._idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None
-        self._company: Company | None = None
-
-    @property
-    def begun(self) -> bool:
-        """Whether there is anything to tell."""
-        return self._space is not None
+    question: Question
+    beside: Beside  # what others do meanwhile
+    space: Space
+    search: Search
+    seeds: tuple[int, ...]  # with which the best settings are run
+    trials: list[Trial]  # the first is as it is now
+    began: float  # by the clock that never goes back
+    exhaustive: bool = False
+    finished: bool = False
+    confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    company: Company | None = None
 
     def run(self) -> Tuning:
         """Search until the budget is spent, or nothing is left to try; return what was found.
@@ -291,121 +314,96 @@ class Tuner:
         Raises
         ------
         InputError
-            If the job cannot be run as it is, or there is nothing that may be turned.
+            If the job cannot be run as it is with another seed, or beside others.
         """
-        began = time.monotonic()
-        self._begin()
-        self._explore(began)
+        self._explore()
         self._race()
         self._simplify()
         self._confirm()
-        if self._beside.mix is not None:
-            self._company = self._meet(self._beside.mix)
-        self._finished = True
+        if self.beside.mix is not None:
+            self.company = self._meet(self.beside.mix)
+        self.finished = True
         return self.found()
 
     def found(self) -> Tuning:
-        """Return what has been found so far; there must have been a run: :attr:`begun`."""
-        assert self._space is not None
-        assert self._search is not None
+        """Return what has been found so far."""
         return Tuning(
-            space=self._space,
-            objective=self._objective,
-            budget=self._budget,
-            seeds=self._seeds,
-            trials=tuple(self._trials),
-            importance=self._search.importance(),
-            exhaustive=self._exhaustive,
-            finished=self._finished,
-            confirmed=self._confirmed,
-            beside=self._beside,
-            idle=self._idle,
-            company=self._company,
-            **self._simulations.counted(),
+            space=self.space,
+            objective=self.question.objective,
+            budget=self.question.budget,
+            seeds=self.seeds,
+            trials=tuple(self.trials),
+            importance=self.search.importance(),
+            exhaustive=self.exhaustive,
+            finished=self.finished,
+            confirmed=self.confirmed,
+            beside=self.beside,
+            idle=self.idle,
+            company=self.company,
+            **self.question.simulations.counted(),
         )
 
-    def _begin(self) -> None:
-        """Run the job as it is: what it does decides what can be turned."""
-        (ended,) = self._simulations.run([self._scenario])
-        now = self._with(Trial({}, self._scenario), ended)
-        nature = nature_of(self._scenario, now.records[0])
-        allow, over, at_most = self._asked
-        knobs = knobs_of(nature, allow, over)
-        if not knobs:
-            raise InputError(
-                "there is nothing to tune: the job has no choice for any of the knobs allowed "
-                f"({', '.join(allow) or 'none'}); right would be --allow all, or --over PATH=VALUES"
-            )
-        space = Space(nature, tuple(knobs), tuple(at_most))
-        search = Search(space, self._scenario.seed)
-        self._trials.append(replace(now, setting=space.present))
-        search.tell(space.present, log(now.seconds[0]))
-        self._space, self._search = space, search
-
-    def _explore(self, began: float) -> None:
+    def _explore(self) -> None:
         """Try settings with one seed, while there are runs to spend and settings to try."""
-        assert self._space is not None
-        settings = self._space.settings
-        most = self._budget.to_explore(len(self._seeds))
-        counted = self._budget.runs is not None  # else the clock decides how many
+        settings = self.space.settings
+        most = self.question.budget.to_explore(len(self.seeds))
+        counted = self.question.budget.runs is not None  # else the clock decides how many
         if settings is not None and counted and len(settings) <= most:
-            present = self._space.key(self._space.present)
-            self._try([one for one in settings if self._space.key(one) != present])
-            self._exhaustive = True
+            present = self.space.key(self.space.present)
+            self._try([one for one in settings if self.space.key(one) != present])
+            self.exhaustive = True
             return
-        assert self._search is not None
-        while len(self._trials) < most and not self._budget.over(time.monotonic() - began):
-            count = min(BATCH, most - len(self._trials))
-            asked = self._search.ask(count, self._good())
+        while len(self.trials) < most and not self.question.budget.over(
+            time.monotonic() - self.began
+        ):
+            count = min(BATCH, most - len(self.trials))
+            asked = self.search.ask(count, self._good())
             if not asked:
-                self._exhaustive = settings is not None
+                self.exhaustive = settings is not None
                 return
             self._try(asked)
 
     def _good(self) -> list[Setting]:
         """Return the best settings so far with the first seed, the best first."""
-        ran = [trial for trial in self._trials if trial.seconds]
+        ran = [trial for trial in self.trials if trial.seconds]
         return [trial.setting for trial in sorted(ran, key=lambda one: one.seconds[0])[:_GOOD]]
 
     def _try(self, settings: Sequence[Setting]) -> None:
         """Run settings with the first seed, and tell the search their results."""
-        assert self._space is not None
-        assert self._search is not None
-        made = [(one, self._space.scenario(one)) for one in settings]
+        made = [(one, self.space.scenario(one)) for one in settings]
         fresh = [Trial(one, scenario) for one, scenario in made if scenario is not None]
-        ended = self._simulations.run([trial.scenario for trial in fresh])
+        ended = self.question.simulations.run([trial.scenario for trial in fresh])
         for trial, one in zip(fresh, ended, strict=True):
             done = self._with(trial, one)
-            self._trials.append(done)
-            self._search.tell(done.setting, log(done.seconds[0]) if done.seconds else None)
+            self.trials.append(done)
+            self.search.tell(done.setting, log(done.seconds[0]) if done.seconds else None)
 
     def _race(self) -> None:
         """Give the next seeds to the present setting and to those that are near the best."""
-        for number, width in enumerate(self._budget.widths(len(self._seeds)), start=1):
-            ran = [trial for trial in self._trials if len(trial.seconds) == number]
+        for number, width in enumerate(self.question.budget.widths(len(self.seeds)), start=1):
+            ran = [trial for trial in self.trials if len(trial.seconds) == number]
             ran.sort(key=lambda trial: level(trial, number))
             first = list(islice(filter(self._sound, ran), width))
             least = level(first[0], number)
             near = [trial for trial in first if level(trial, number) - least < _NEAR]
-            racing = list({id(trial): trial for trial in (self._trials[0], *near)}.values())
-            seed = {"seed": self._seeds[number]}
-            ended = self._simulations.run(
+            racing = list({id(trial): trial for trial in (self.trials[0], *near)}.values())
+            seed = {"seed": self.seeds[number]}
+            ended = self.question.simulations.run(
                 [trial.scenario.model_copy(update=seed) for trial in racing]
             )
             for trial, one in zip(racing, ended, strict=True):
-                place = next(at for at, other in enumerate(self._trials) if other is trial)
-                self._trials[place] = self._with(trial, one)
+                place = next(at for at, other in enumerate(self.trials) if other is trial)
+                self.trials[place] = self._with(trial, one)
 
     def _simplify(self) -> None:
         """Turn back each knob of the best setting that brings nothing, one after another."""
-        assert self._space is not None
         while True:
             best = self._best()
             simpler = [
                 Trial(setting, scenario)
-                for setting in self._space.simpler(best.setting)
+                for setting in self.space.simpler(best.setting)
                 if not self._known(setting, len(best.seconds))
-                and (scenario := self._space.scenario(setting)) is not None
+                and (scenario := self.space.scenario(setting)) is not None
             ]
             for trial in simpler:
                 self._run_all(trial, len(best.seconds))
@@ -413,58 +411,54 @@ class Tuner:
                 return
 
     def _longest(self) -> str:
-        now = self._trials[0]
-        return longest_phase(now.records[0], self._objective, replay=replays(now.scenario))
+        now = self.trials[0]
+        return longest_phase(now.records[0], self.question.objective, replay=replays(now.scenario))
 
     def _sound(self, trial: Trial) -> bool:
         """Tell whether a setting is not faster by what the simulator is known to get wrong."""
-        return doubt_about(trial, self._trials[0], self._longest()) is None
+        return doubt_about(trial, self.trials[0], self._longest()) is None
 
     def _best(self) -> Trial:
-        assert self._space is not None
-        return best_sound(self._trials, self._space, self._longest())
+        return best_sound(self.trials, self.space, self._longest())
 
     def _known(self, setting: Setting, seeds: int) -> bool:
         """Tell whether a setting was run with so many seeds, or cannot be run."""
-        assert self._space is not None
-        key = self._space.key(setting)
+        key = self.space.key(setting)
         return any(
-            self._space.key(trial.setting) == key and (trial.failure or len(trial.seconds) >= seeds)
-            for trial in self._trials
+            self.space.key(trial.setting) == key and (trial.failure or len(trial.seconds) >= seeds)
+            for trial in self.trials
         )
 
     def _run_all(self, trial: Trial, seeds: int) -> None:
         """Run a setting with the first seeds, and add it to what was tried."""
-        runs = [trial.scenario.model_copy(update={"seed": seed}) for seed in self._seeds[:seeds]]
-        for ended in self._simulations.run(runs):
+        runs = [trial.scenario.model_copy(update={"seed": seed}) for seed in self.seeds[:seeds]]
+        for ended in self.question.simulations.run(runs):
             trial = self._with(trial, ended)
-        assert self._space is not None
-        key = self._space.key(trial.setting)
-        others = [one for one in self._trials if self._space.key(one.setting) != key]
-        self._trials[:] = [*others, trial]
+        key = self.space.key(trial.setting)
+        others = [one for one in self.trials if self.space.key(one.setting) != key]
+        self.trials[:] = [*others, trial]
 
     def _confirm(self) -> None:
         """Run the best setting, and the present one, with seeds that took no part so far.
 
         Where others did what they usually do, also on an idle machine.
         """
-        assert self._space is not None
-        best, present = self._best(), self._trials[0]
-        if self._beside.mix is not None or (best is present and not self._beside.usual):
+        best, present = self._best(), self.trials[0]
+        if self.beside.mix is not None or (best is present and not self.beside.usual):
             return
         pair = present.scenario, best.scenario
-        idle = [without_others(one) for one in pair] if self._beside.usual else []
+        idle = [without_others(one) for one in pair] if self.beside.usual else []
         runs = [*pair, *idle]
-        seeds = fresh_seeds(self._seeds)
+        seeds = fresh_seeds(self.seeds)
         seconds = self._fresh(runs, seeds)
         gain = paired(*seconds[:2]) if all(seconds) else Ratio(0.0)
         if left_open(gain, chance_faster(gain.value, *pair, self._longest())):
             more = self._fresh(runs, range(seeds[-1] + 1, seeds[0] + MORE))
             seconds = [one + other for one, other in zip(seconds, more, strict=True)]
         if all(seconds[:2]):
-            self._confirmed = seconds[0], seconds[1]
+            self.confirmed = seconds[0], seconds[1]
         if idle and all(seconds):
-            self._idle = seconds[2], seconds[3]
+            self.idle = seconds[2], seconds[3]
 
     def _fresh(
         self, scenarios: Sequence[Scenario], seeds: Sequence[int]
@@ -474,7 +468,7 @@ class Tuner:
         The first is the job as it is, which must run.
         """
         runs = [one.model_copy(update={"seed": seed}) for one in scenarios for seed in seeds]
-        ended = iter(self._simulations.run(runs))
+        ended = iter(self.question.simulations.run(runs))
         found = []
         for scenario in scenarios:
             trial = Trial({}, scenario)
@@ -487,38 +481,44 @@ class Tuner:
 
     def _meet(self, mix: WorkloadMix) -> Company:
         """Run the present setting, the best and those next to it beside the jobs of a mix."""
-        assert self._space is not None
-        space, present = self._space, self._trials[0]
+        space, present = self.space, self.trials[0]
         best = self._best()
-        others = [one.trial for one in runners_up(self._trials, best) if self._sound(one.trial)]
+        others = [one.trial for one in runners_up(self.trials, best) if self._sound(one.trial)]
         tried = candidates(present, best, others, lambda trial: trial.records[0].osts)
         usual = bytes_of_record(present.records[0])
         return keep_company(
-            Neighbours(mix, present.scenario, usual, self._objective, self._simulations),
+            Neighbours(
+                mix, present.scenario, usual, self.question.objective, self.question.simulations
+            ),
             tried,
             lambda trial: space.effort(trial.setting),
-            self._seeds[0],
-            fresh_seeds(self._seeds),
+            self.seeds[0],
+            fresh_seeds(self.seeds),
         )
 
     def _with(self, trial: Trial, ended: Ended) -> Trial:
         """Return a setting with the result of one more run."""
-        usual = self._trials[0] if self._trials else trial
-        reason = ended.reason if isinstance(ended, Failure) else "; ".join(ended.troubles)
-        if reason and trial is not usual:
-            return Trial(trial.setting, trial.scenario, failure=reason)
-        if isinstance(ended, Failure):
-            raise InputError(f"the job cannot be run as it is: {reason}")
-        seconds = seconds_of_record(ended, self._objective, replay=replays(trial.scenario))
-        if usual.records:
-            moved, now = (bytes_of_record(one) for one in (ended, usual.records[0]))
-            seconds *= now / moved if moved and now else 1.0
-        return Trial(
-            trial.setting,
-            trial.scenario,
-            (*trial.records, ended),
-            (*trial.seconds, seconds),
-        )
+        return with_run(trial, ended, self.trials[0], self.question.objective)
+
+
+def with_run(trial: Trial, ended: Ended, present: Trial | None, objective: Objective) -> Trial:
+    """Return a setting with the result of one more run; `present`: None of the first of all.
+
+    Raises
+    ------
+    InputError
+        If the job cannot be run as it is.
+    """
+    reason = ended.reason if isinstance(ended, Failure) else "; ".join(ended.troubles)
+    if reason and present is not None and trial is not present:
+        return Trial(trial.setting, trial.scenario, failure=reason)
+    if isinstance(ended, Failure):
+        raise InputError(f"the job cannot be run as it is: {reason}")
+    seconds = seconds_of_record(ended, objective, replay=replays(trial.scenario))
+    if present is not None:
+        moved, now = (bytes_of_record(one) for one in (ended, present.records[0]))
+        seconds *= now / moved if moved and now else 1.0
+    return replace(trial, records=(*trial.records, ended), seconds=(*trial.seconds, seconds))
 
 
 def tune(
@@ -580,7 +580,7 @@ def tune(
     """
     if objective not in OBJECTIVES:
         raise InputError(f"objective = {objective!r}: right would be {', '.join(OBJECTIVES)}")
-    return Tuner(
+    question = Question(
         scenario,
         allow=read_allowed(allow if allow is None or isinstance(allow, str) else ",".join(allow)),
         at_most=parse_limits(f"{name}={most}" for name, most in (at_most or {}).items()),
@@ -590,4 +590,5 @@ def tune(
         repeat=repeat,
         simulations=Simulations.of_study(jobs, store, progress, scheduler),
         beside=beside,
-    ).run()
+    )
+    return question.begin().run()

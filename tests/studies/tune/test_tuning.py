@@ -15,7 +15,7 @@ from xc40io.studies.store import Store
 from xc40io.studies.tune.lines_to_paste import proposal_of
 from xc40io.studies.tune.search import Budget
 from xc40io.studies.tune.tune_answer import tuning_answer
-from xc40io.studies.tune.tuning import Tuner
+from xc40io.studies.tune.tuning import Question, Tuner
 from xc40io.telling.data import document_of
 from xc40io.telling.text import text_of
 
@@ -61,7 +61,7 @@ def tuner(folder: Path, stop_after: int | None = None) -> Tuner:
         if finished == stop_after:
             raise KeyboardInterrupt
 
-    return Tuner(
+    question = Question(
         job("-a POSIX -w -e -b 2m -t 1m", nodes=2, ppn=2),
         allow=BY_DEFAULT,
         at_most=(),
@@ -71,6 +71,7 @@ def tuner(folder: Path, stop_after: int | None = None) -> Tuner:
         repeat=2,
         simulations=Simulations(1, Store(folder), count),
     )
+    return question.begin()
 
 
 def test_who_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
