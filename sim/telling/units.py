@@ -55,6 +55,7 @@ NUMBER = Unit("", int, lambda number: f"{number:,}")
 FLAG = Unit("", bool, lambda flag: "yes" if flag else "")
 SHARE = Unit("0 to 1", float, lambda share: f"{100 * share:.1f} %")
 NOTABLE = Unit("0 to 1", float, lambda share: SHARE.write(share) if share >= 0.0005 else "0")
+HUNDREDS = Unit("0 to 1", float, lambda share: f"{100 * share:.0f}")  # below %
 PERCENT = Unit("0 to 1", float, lambda share: f"{100 * share:.0f} %")
 PART = Unit("0 to 1", float, lambda share: f"{100 * share:.3g} %")
 CLOCK = Unit("s", float, lambda seconds: f"{seconds:.4f}", above=" (s)")
@@ -66,6 +67,7 @@ MICROSECONDS = Unit("s", float, lambda seconds: f"{seconds:,.6f}")
 HUNDREDTHS = Unit("s", float, lambda seconds: f"{seconds:.2f} s")
 PLAIN = Unit("s", float, lambda seconds: f"{figure(seconds, 6)} s")
 LONG = Unit("s", float, lambda s: f"{s:,.0f} s" if s >= 10_000 else f"{s:.4g} s")
+MONEY = Unit("", float, lambda sum_of: f"{sum_of:,.0f}")
 TIMES = Unit("", int, lambda times: f"{times:,} x")
 BYTES = Unit("bytes", int, lambda size: format_bytes(size, 3))
 SIZE = Unit("bytes", int, format_bytes)  # exactly
@@ -78,6 +80,12 @@ COUNTED = Unit("see unit", object, _counted)  # of a pair: a number, and whether
 MEBIBYTES = Unit("bytes/s", float, lambda rate: f"{figure(rate / MIB, 6)} MiB/s")
 RATE = Unit("bytes/s", float, lambda number: format_rate(number, 4))
 GIGABYTES = Unit("bytes/s", float, lambda number: four_digits(number / 1e9))
+IN_RATES = Unit("bytes/s", float, lambda rate: figure(rate / 1e9, 4))  # below GB/s
+THOUSANDTHS = Unit("bytes/s", float, lambda rate: f"{rate / 1e9:,.3f}")  # of 10^9
+GAINED = Unit("bytes/s", float, lambda rate: f"{rate / 1e9:+.3f}")
+GAINED_PER = Unit(
+    "bytes/s", object, lambda pair: f"{pair[0] / 1e6:+,.4g} MB/s per {pair[1]}", left=True
+)
 PER_SECOND = Unit("1/s", float, lambda number: f"{number:,.4g}", above=" (1/s)")
 RATIO = Unit("", float, lambda ratio: f"{ratio:.2f}")
 TWO_DECIMALS = Unit("", float, lambda number: f"{number:,.2f}")

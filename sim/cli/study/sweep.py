@@ -19,7 +19,7 @@ from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario, load_scenario
-from xc40io.studies.axes import parse_axes
+from xc40io.studies.axes import Axis, parse_axes
 from xc40io.studies.sweep.sweep import sweep as run_all
 from xc40io.studies.sweep.sweep_plot import check_plot
 from xc40io.studies.sweep.sweep_tables import check_out, write_sweep

@@ -14,9 +14,10 @@ from xc40io.studies.plan.mix_runs import JobRuns, Mixed, mix_ratio, mix_title
 from xc40io.studies.plan.plan import Plan
 from xc40io.studies.plan.plan_why import WORTH_A_WORD
 from xc40io.studies.ratio import Ratio
-from xc40io.telling.answer import Table, plain_table
+from xc40io.telling.answer import CELL, Column, Table
+from xc40io.telling.units import IN_RATES, WORDS
 from xc40io.trust.differences import differences
-from xc40io.trust.sureness import chance_words
+from xc40io.trust.sureness import chance_column, chance_words
 
 _OTHER_JOBS = "the jobs"
 """In what mixes differ whose jobs have other names: their ratio has the errors of any ratio."""
@@ -124,21 +125,22 @@ def _moved(plan: Plan, runs: tuple[JobRuns, ...]) -> float:
 
 def beside_table(found: Beside) -> Table:
     """Return the rates of both mixes on each machine, and how many times as fast the second is."""
-    chances = [] if found.one.exact else ["chance"]
-    heads = ["configuration", "mix", "other mix", "times as fast", *chances]
-    rows = [
-        [
-            pair.words,
-            *(f"{rate / GB:,.4g}" for rate in (pair.one, pair.other)),
-            pair.ratio.words,
-            *([] if found.one.exact else [chance_words(found.chance(pair.ratio))]),
-        ]
-        for pair in found.pairs
-    ]
+
+    def chance(pair: Pair) -> float | None:
+        return None if found.one.exact else found.chance(pair.ratio)
+
+    columns = (
+        Column("words", WORDS, head="configuration"),
+        Column("one", IN_RATES, head="mix"),
+        Column("other", IN_RATES, head="other mix"),
+        Column("ratio", CELL, lambda pair: pair.ratio.words, head="times as fast"),
+        chance_column(chance, "", head="chance"),
+    )
     note = "GB/s: 10^9 bytes a second. Times as fast: the other mix, in bytes a second."
-    if chances:
+    if not found.one.exact:
         note += " Chance: that it really is faster, by the errors of such ratios."
-    return plain_table("Two mixes on the same machines (GB/s)", heads, rows, note=note)
+    title, pairs = "Two mixes on the same machines (GB/s)", found.pairs
+    return Table(columns, lambda: pairs, title=title, note=note, most=len(pairs))
 
 
 def beside_document(found: Beside) -> dict[str, Any]:
@@ -149,7 +151,7 @@ def beside_document(found: Beside) -> dict[str, Any]:
             {
                 "values": pair.words,
                 "bandwidths": [pair.one, pair.other],
-                "times_as_fast": pair.ratio._asdict(),
+                "times_as_fast": pair.ratio,
                 **({} if found.one.exact else {"chance_faster": found.chance(pair.ratio)}),
             }
             for pair in found.pairs

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from xc40io.config.machine import Machine
@@ -15,7 +16,7 @@ from xc40io.studies.plan.gains import chance_faster
 from xc40io.studies.plan.hardware import is_count
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
 from xc40io.studies.plan.plan import Configuration, Plan
-from xc40io.studies.plan.plan_faults import MixFaults
+from xc40io.studies.plan.plan_faults import FailedParts, FaultCurve, MixFaults
 from xc40io.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity, Range
 from xc40io.studies.plan.plan_sure import rate_interval
@@ -31,10 +32,12 @@ from xc40io.studies.plan.plan_why import (
 )
 from xc40io.studies.ratio import Ratio
 from xc40io.telling.answer import (
+    CELL,
     Answer,
     Block,
     Card,
     Column,
+    Columns,
     Fold,
     Listing,
     Picture,
@@ -42,17 +45,30 @@ from xc40io.telling.answer import (
     Section,
     Table,
     Text,
+    Unit,
     Values,
-    plain_table,
 )
 from xc40io.telling.text import wrapped
-from xc40io.telling.units import ANY, WORDS
+from xc40io.telling.units import (
+    ANY,
+    FACTOR,
+    GAINED,
+    GAINED_PER,
+    HUNDREDS,
+    IN_RATES,
+    MONEY,
+    NUMBER,
+    RECORD,
+    ROWS,
+    THOUSANDTHS,
+    WORDS,
+)
 from xc40io.topology.text import format_count
-from xc40io.trust.how_sure import NINE_OF_TEN, Interval
-from xc40io.trust.sureness import chance_words, gigabytes, rate, real_words, span
+from xc40io.trust.how_sure import NINE_OF_TEN
+from xc40io.trust.sureness import chance_column, gigabytes, rate, real_words, span
 
-_MB = 1e6
-_FRONT = "*"
+_FRONT = Unit("", bool, lambda front: "*" if front else "", left=True)
+_SPAN = Unit("bytes/s", object, lambda sure: span(sure, gigabytes))
 _KINDS = ("NICs", "Aries links", "LNET routers", "OSSs", "OSTs", "MDSs", "SSDs")
 
 
@@ -82,10 +98,11 @@ def plan_answer(
         columns.append(Column("against", ANY, lambda _: beside_document(beside)))
     if sensitivity is not None:
         blocks.append(_sensitivity_section(sensitivity))
-        columns.append(Column("sensitivity", ANY, lambda _: sensitivity_document(sensitivity)))
+        columns.append(Column("sensitivity", RECORD, lambda _: sensitivity, inner=_SENSITIVITY))
     if faults is not None:
         blocks += _faults_sections(faults)
-        columns.append(Column("faults", ANY, lambda _: faults_document(faults)))
+        inner = _faults_columns(mix)
+        columns.append(Column("faults", ROWS, lambda _: faults.curves, inner=inner))
     if plan is not None:
         machine = machine_parts(mix.machine, {}, {}, ())
         blocks.append(Section("machine", "Machine", machine, on="page"))
@@ -183,53 +200,51 @@ def plan_setup(plan: Plan) -> str:
 
 def configurations_table(plan: Plan) -> Table:
     """Return the throughput of the mix and of each job, and the cost, by configuration."""
-    jobs = [job.name for job in plan.mix.jobs]
-    known = any(_chance(plan, each) is not None for each in plan.configurations)
-    chances = ["chance"] if known else []
-    sure = {each.words: rate_interval(plan, each) for each in plan.configurations}
-    real = ["real mix"] if any(sure.values()) else []
-    heads = ["configuration", "mix", *real, "times as fast", *chances, *jobs]
-    words = [0]
-    if plan.costs:
-        currency = plan.mix.currency or "units"
-        heads += [f"cost ({currency})", f"{currency} per GB/s", "front"]
-        words.append(len(heads) - 1)
-    rows = [
-        _row(plan, each, sure[each.words], chances=bool(chances), real=bool(real))
-        for each in plan.configurations
-        if each.rate is not None
-    ]
+    rows = [each for each in plan.configurations if each.rate is not None]
+    sure = {each.words: rate_interval(plan, each) for each in rows}
+    currency = plan.mix.currency or "units"
+    columns: Columns = (
+        Column("words", WORDS, head="configuration"),
+        Column("rate", IN_RATES, head="mix"),
+        Column("real", _SPAN, lambda each: sure[each.words], head="real mix", optional=True),
+        Column("ratio", CELL, lambda each: ratio_words(each.ratio), head="times as fast"),
+        chance_column(partial(_chance, plan), "", head="chance"),
+        Column("jobs", IN_RATES, lambda each: _rates(plan.mix, each.runs), spread=True),
+    )
     note = "GB/s: 10^9 bytes a second."
-    if real:
+    if any(sure.values()):
         note += f" Real mix: where {NINE_OF_TEN} real runs would lie, were all jobs off alike."
-    if chances:
+    if any(_chance(plan, each) is not None for each in rows):
         note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:
+        columns += (
+            Column("cost", MONEY, head=f"cost ({currency})"),
+            Column("price", MONEY, partial(_price, plan), head=f"{currency} per GB/s"),
+            Column("efficient", _FRONT, head="front"),
+        )
         note += (
             " Cost: in addition to the machine as it is; empty where a change has none. *: surely "
             "faster than all that cost less."
         )
-    return plain_table(
-        "Throughput of the mix and of each job (GB/s)", heads, rows, words=words, note=note
-    )
+    title = "Throughput of the mix and of each job (GB/s)"
+    return Table(columns, lambda: rows, title=title, note=note, most=len(rows))
 
 
-def _row(
-    plan: Plan, each: Configuration, sure: Interval | None, *, chances: bool, real: bool
-) -> list[str]:
-    assert each.rate is not None
-    rates = (f"{runs.rate / GB:,.4g}" for runs in each.runs)
-    chance = _chance(plan, each)
-    told = ["" if chance is None else chance_words(chance)] if chances else []
-    lies = ["" if sure is None else span(sure, gigabytes)] if real else []
-    row = [each.words, f"{each.rate / GB:,.4g}", *lies, ratio_words(each.ratio), *told, *rates]
-    if plan.costs:
-        gained = (each.rate - (plan.present.rate or 0.0)) / GB
-        cost = "" if each.cost is None else f"{each.cost:,.0f}"
-        worth = each.cost is not None and each.cost > 0.0 and gained > 0.0
-        price = f"{(each.cost or 0.0) / gained:,.0f}" if worth else ""
-        row += [cost, price, _FRONT if each.efficient else ""]
-    return row
+def _rates(mix: WorkloadMix, runs: Sequence[JobRuns]) -> dict[str, float]:
+    """Return bytes/s of each job by its name; none where the mix could not run."""
+    return {job.name: one.rate for job, one in zip(mix.jobs, runs, strict=False)}
+
+
+def _price(plan: Plan, each: Configuration) -> float | None:
+    """Return the cost of each GB/s more; None where nothing is paid, or gained."""
+    gained = _gain(plan, each)
+    worth = each.cost is not None and each.cost > 0.0 and gained > 0.0
+    return (each.cost or 0.0) / gained * GB if worth else None
+
+
+def _gain(plan: Plan, each: Configuration) -> float:
+    """Return how many bytes/s more the mix has than on the machine as it is."""
+    return (each.rate or 0.0) - (plan.present.rate or 0.0)
 
 
 def ratio_words(ratio: Ratio | None) -> str:
@@ -239,52 +254,60 @@ def ratio_words(ratio: Ratio | None) -> str:
 
 def gains_table(plan: Plan) -> Table:
     """Return what each change alone brings for each unit, and to which job."""
-    jobs = [job.name for job in plan.mix.jobs]
-    heads = ["change alone", "mix (GB/s)", "for each unit", *jobs]
-    rows = []
-    for each in plan.alone:
-        if each.rate is None:
-            continue
-        (path,) = each.values
-        gain = each.rate - (plan.present.rate or 0.0)
-        ratios = (
-            f"{job_ratio(old, new).value:.3f}"
-            for old, new in zip(plan.present.runs, each.runs, strict=True)
-        )
-        rows.append([each.words, f"{gain / GB:+.3f}", _per_unit(plan, each, path, gain), *ratios])
+    rows = [each for each in plan.alone if each.rate is not None]
+    columns = (
+        Column("words", WORDS, head="change alone"),
+        Column("gain", GAINED, partial(_gain, plan), head="mix (GB/s)"),
+        Column("each", GAINED_PER, partial(_per_unit, plan), head="for each unit"),
+        Column("jobs", FACTOR, partial(_ratios, plan), spread=True),
+    )
     note = (
         "For each unit: the gain or loss of the mix, divided by the number of units added or "
         "removed. In the columns of the jobs: how many times as fast each job is."
     )
-    return plain_table(
-        "Marginal gains from the machine as it is", heads, rows, words=(0, 2), note=note
-    )
+    title = "Marginal gains from the machine as it is"
+    return Table(columns, lambda: rows, title=title, note=note, most=len(rows))
 
 
-def _per_unit(plan: Plan, each: Configuration, path: str, gain: float) -> str:
-    """Write the gain for one unit; nothing for times, which are not bought by units."""
+def _ratios(plan: Plan, each: Configuration) -> dict[str, float]:
+    """Return how many times as fast each job is as on the machine as it is."""
+    pairs = zip(plan.mix.jobs, plan.present.runs, each.runs, strict=True)
+    return {job.name: job_ratio(old, new).value for job, old, new in pairs}
+
+
+def _per_unit(plan: Plan, each: Configuration) -> tuple[float, str] | None:
+    """Return the gain for one unit; None for times, which are not bought by units."""
+    (path,) = each.values
     unit, units = plan.hardware(path).unit, plan.units(each, path)
-    if not unit or not units:
-        return ""
-    return f"{gain / units / _MB:+,.4g} MB/s per {unit}"
+    return (_gain(plan, each) / units, unit) if unit and units else None
 
 
 def bounds_table(plan: Plan) -> Table:
     """Return what bound each job on each configuration, and how busy the stations were."""
     bounds = [bound for each in plan.configurations for runs in each.runs for bound in runs.bounds]
     kinds = [kind for kind in _KINDS if any(bound.kinds.get(kind) for bound in bounds)]
-    heads = ["configuration", "job", "bound by", *(f"{kind} (%)" for kind in kinds)]
-    rows = []
-    for each in plan.configurations:
-        for job, runs in zip(plan.mix.jobs, each.runs, strict=False):
-            busy = (f"{100 * _busy(runs, kind):.0f}" for kind in kinds)
-            rows.append([each.words, job.name, bottlenecks(runs), *busy])
+    rows = [
+        (each.words, job.name, runs)
+        for each in plan.configurations
+        for job, runs in zip(plan.mix.jobs, each.runs, strict=False)
+    ]
+    columns = (
+        Column("words", WORDS, itemgetter(0), head="configuration"),
+        Column("job", WORDS, itemgetter(1)),
+        Column("bound_by", WORDS, lambda row: bottlenecks(row[2]), head="bound by"),
+        Column(
+            "busy",
+            HUNDREDS,
+            lambda row: {f"{kind} (%)": _busy(row[2], kind) for kind in kinds},
+            spread=True,
+        ),
+    )
     note = (
         "In percent of a job's time: the busiest station of each kind, all phases together. A "
         "station binds a phase if it was busy for 80 % of it or more and ranks waited for it. "
         "Stations bind it in turn if at each such time one or another of their kind was busy."
     )
-    return plain_table("What bound each job", heads, rows, words=(0, 1, 2), note=note)
+    return Table(columns, lambda: rows, title="What bound each job", note=note, most=len(rows))
 
 
 def _busy(runs: JobRuns, kind: str) -> float:
@@ -295,50 +318,43 @@ def _busy(runs: JobRuns, kind: str) -> float:
 
 def sensitivity_tables(found: MixSensitivity) -> list[Table]:
     """Return the effects of all values, and the shares of the few that matter."""
-    rows = [
-        [
-            effect.range.path,
-            *_bounds(found, effect.range),
-            *(
-                f"{value / GB:,.3f}"
-                for value in (effect.size, effect.error, effect.mean, effect.spread)
-            ),
-        ]
-        for effect in found.effects
-    ]
-    heads = ["value", "from", "to", "effect", "+-", "with its sign", "spread"]
+    machine, effects, shares = found.mix.machine, found.effects, found.shares
+    columns = (
+        Column("value", WORDS, lambda one: one.range.path),
+        Column("low", CELL, lambda one: _bound(one.range, one.range.low, machine), head="from"),
+        Column("high", CELL, lambda one: _bound(one.range, one.range.high, machine), head="to"),
+        Column("size", THOUSANDTHS, head="effect"),
+        Column("error", THOUSANDTHS, head="+-"),
+        Column("mean", THOUSANDTHS, head="with its sign"),
+        Column("spread", THOUSANDTHS),
+    )
     note = (
         f"Morris' elementary effects over the range, {found.trajectories} trajectories: mean of "
         "their sizes (mu*) with its 95 % interval, mean (mu), standard deviation (sigma). "
         "Where the spread is as large as the effect, the effect depends on other values."
     )
-    tables = [plain_table("Effect of each value on the mix (GB/s)", heads, rows, note=note)]
-    if found.shares:
-        shares = [
-            [share.path, *(f"{100 * value:.0f}" for value in share[1:])] for share in found.shares
-        ]
-        tables.append(
-            plain_table(
-                "Share of the variance (%)",
-                ["value", "by itself", "+-", "with others", "+-"],
-                shares,
-                note=f"Sobol's first-order and total indices, {found.samples} samples, "
-                "95 % intervals.",
-            )
-        )
+    title = "Effect of each value on the mix (GB/s)"
+    tables = [Table(columns, lambda: effects, title=title, note=note, most=len(effects))]
+    if shares:
+        note = f"Sobol's first-order and total indices, {found.samples} samples, 95 % intervals."
+        tables.append(Table(_SHARES, lambda: shares, title="Share of the variance (%)", note=note))
     return tables
 
 
-def _bounds(found: MixSensitivity, one: Range) -> list[str]:
-    """Write the bounds of a range with their units."""
-    return [_with_unit(one.path, bound, found.mix.machine) for bound in (one.low, one.high)]
+_SHARES = (
+    Column("path", WORDS, head="value"),
+    Column("first", HUNDREDS, head="by itself"),
+    Column("first_error", HUNDREDS, head="+-"),
+    Column("total", HUNDREDS, head="with others"),
+    Column("total_error", HUNDREDS, head="+-"),
+)
 
 
-def _with_unit(path: str, value: float, machine: Machine) -> str:
-    """Write a value of a machine with the unit that its field has."""
-    if is_count(path, machine):
+def _bound(one: Range, value: float, machine: Machine) -> str:
+    """Write a bound of a range with the unit that the field of the machine has."""
+    if is_count(one.path, machine):
         return f"{value:g}"
-    written = str(machine.value(path, units=True))
+    written = str(machine.value(one.path, units=True))
     if written.endswith("op/s"):
         return format_per_second(value, 3)
     if written.endswith("B/s"):
@@ -350,19 +366,26 @@ def _with_unit(path: str, value: float, machine: Machine) -> str:
 
 def faults_table(found: MixFaults) -> Table:
     """Return the throughput of the mix and of each job by failed parts."""
-    rows = []
-    for curve in found.curves:
-        whole = curve.points[0].rate
-        for point in curve.points:
-            if point.rate is None:
-                continue
-            share = f"{100 * point.rate / whole:.0f}" if whole else ""
-            rates = (f"{runs.rate / GB:,.4g}" for runs in point.runs)
-            row = [curve.fault, f"{point.number}", f"{point.rate / GB:,.4g}", share, *rates]
-            rows.append(row)
-    heads = ["fault", "parts", "mix", "% of full", *(job.name for job in found.mix.jobs)]
+    rows = [
+        (curve, point) for curve in found.curves for point in curve.points if point.rate is not None
+    ]
+    columns = (
+        Column("fault", WORDS, lambda row: row[0].fault),
+        Column("parts", NUMBER, lambda row: row[1].number),
+        Column("mix", IN_RATES, lambda row: row[1].rate),
+        Column("share", HUNDREDS, _of_full, head="% of full"),
+        Column("jobs", IN_RATES, lambda row: _rates(found.mix, row[1].runs), spread=True),
+    )
     note = "GB/s: 10^9 bytes a second. Each job begins at 0 s, with the faults from then on."
-    return plain_table("Throughput with failed parts (GB/s)", heads, rows, note=note)
+    title = "Throughput with failed parts (GB/s)"
+    return Table(columns, lambda: rows, title=title, note=note, most=len(rows))
+
+
+def _of_full(row: tuple[FaultCurve, FailedParts]) -> float | None:
+    """Return the share of the throughput that is left; None where there was none."""
+    curve, point = row
+    whole = curve.points[0].rate
+    return (point.rate or 0.0) / whole if whole else None
 
 
 def faults_missing(found: MixFaults) -> Iterator[str]:
@@ -373,39 +396,22 @@ def faults_missing(found: MixFaults) -> Iterator[str]:
                 yield f"{curve.fault}, {point.number} parts: {point.reason}"
 
 
-def sensitivity_document(found: MixSensitivity) -> dict[str, Any]:
-    """Arrange sensitivities for JSON; bytes/s, and parts of the variance."""
-    return {
-        "bandwidth": found.rate,
-        "trajectories": found.trajectories,
-        "samples": found.samples,
-        "effects": [
-            effect._asdict() | {"range": effect.range._asdict()} for effect in found.effects
-        ],
-        "shares": [share._asdict() for share in found.shares],
-    }
+_SENSITIVITY = (
+    Column("bandwidth", ANY, attrgetter("rate")),
+    *(Column(name, ANY) for name in ("trajectories", "samples", "effects", "shares")),
+)
+"""Of a sensitivity; bytes/s, and parts of the variance."""
 
 
-def faults_document(found: MixFaults) -> list[dict[str, Any]]:
-    """Arrange faults for JSON; bytes/s."""
-    return [
-        {
-            "fault": curve.fault,
-            "points": [
-                {
-                    "failed": point.number,
-                    "bandwidth": point.rate,
-                    "jobs": {
-                        job.name: runs.rate
-                        for job, runs in zip(found.mix.jobs, point.runs, strict=False)
-                    },
-                    "failure": point.reason or None,
-                }
-                for point in curve.points
-            ],
-        }
-        for curve in found.curves
-    ]
+def _faults_columns(mix: WorkloadMix) -> Columns:
+    """Return the columns of faults for JSON; bytes/s."""
+    points = (
+        Column("failed", ANY, attrgetter("number")),
+        Column("bandwidth", ANY, attrgetter("rate")),
+        Column("jobs", ANY, lambda point: _rates(mix, point.runs)),
+        Column("failure", ANY, lambda point: point.reason or None),
+    )
+    return Column("fault", ANY), Column("points", ROWS, inner=points)
 
 
 PLAN = (
@@ -446,12 +452,13 @@ def _jobs(plan: Plan) -> list[dict[str, Any]]:
 def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
     told = felt(plan, plan.present, each) if each.values and each.runs else []
     said = {one.job: one.said for one in told}
+    sure, chance = rate_interval(plan, each), _chance(plan, each)
     return {
-        "values": dict(each.values),
+        "values": each.values,
         "bandwidth": each.rate,
-        **_real_document(plan, each),
-        "times_as_fast": None if each.ratio is None else each.ratio._asdict(),
-        **_chance_document(plan, each),
+        **({} if sure is None else {"real": sure}),
+        "times_as_fast": each.ratio,
+        **({} if chance is None else {"chance_better": chance}),
         "cost": each.cost,
         "efficient": each.efficient,
         "failure": each.reason or None,
@@ -467,16 +474,6 @@ def _chance(plan: Plan, each: Configuration) -> float | None:
     if each.ratio is None or plan.exact:
         return None
     return chance_faster(each.ratio)
-
-
-def _real_document(plan: Plan, each: Configuration) -> dict[str, Any]:
-    sure = rate_interval(plan, each)
-    return {} if sure is None else {"real": sure._asdict()}
-
-
-def _chance_document(plan: Plan, each: Configuration) -> dict[str, float]:
-    chance = _chance(plan, each)
-    return {} if chance is None else {"chance_better": chance}
 
 
 def _job_document(runs: JobRuns, said: str) -> dict[str, Any]:
