@@ -172,7 +172,7 @@ def beside_values(found: Tuning) -> dict[str, Any]:
             "source": _source(machine),
             "idle": _pair(found.idle),
             "beside": _pair(found.confirmed),
-            "gain_idle": _ratio(found.idle_gain),
+            "gain_idle": ratio_values(found.idle_gain),
             "osts": {
                 "now": found.present.records[0].osts,
                 "best": found.best.records[0].osts,
@@ -191,7 +191,8 @@ def beside_values(found: Tuning) -> dict[str, Any]:
     return told
 
 
-def _ratio(ratio: Ratio | None) -> dict[str, Any] | None:
+def ratio_values(ratio: Ratio | None) -> dict[str, Any] | None:
+    """Return a ratio for programs."""
     return None if ratio is None else {"times": ratio.value, "low": ratio.low, "high": ratio.high}
 
 
@@ -201,12 +202,13 @@ def _pair(seconds: tuple[tuple[float, ...], tuple[float, ...]] | None) -> dict[s
 
 def _values(found: Tuning, met: Met) -> dict[str, Any]:
     return {
-        "setting": _setting(found, met.trial),
+        "setting": setting_values(found, met.trial),
         "seconds": [one.seconds for one in met.meetings],
         "others": [one.others for one in met.meetings],
     }
 
 
-def _setting(found: Tuning, trial: Trial) -> dict[str, str]:
+def setting_values(found: Tuning, trial: Trial) -> dict[str, str]:
+    """Return the values of the knobs by their names, as they are typed."""
     names = (knob.name for knob in found.space.knobs)
     return dict(zip(names, found.written(trial.setting), strict=True))

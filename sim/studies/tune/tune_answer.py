@@ -24,6 +24,8 @@ from xc40io.studies.tune.beside_answer import (
     beside_blocks,
     beside_values,
     beside_words,
+    ratio_values,
+    setting_values,
     told_seconds,
 )
 from xc40io.studies.tune.lines_to_paste import proposal_of
@@ -86,7 +88,7 @@ TUNING = (
         lambda of: None if of.exact else of.chance,
         help="That a real run is faster, too.",
     ),
-    Column("gain", ANY, lambda of: _ratio(of.gain)),
+    Column("gain", ANY, lambda of: ratio_values(of.gain)),
     Column(
         "node_seconds",
         ANY,
@@ -279,15 +281,15 @@ def _doubts(found: Tuning) -> str:
         return ""
     trial, doubt = found.not_advised[0]
     names = {knob.name for knob in found.space.turned(trial.setting)}
-    values = zip(found.space.knobs, found.written(trial.setting), strict=True)
-    words = ", ".join(f"{knob.name} {value}" for knob, value in values if knob.name in names)
+    values = setting_values(found, trial).items()
+    words = ", ".join(f"{name} {value}" for name, value in values if name in names)
     gain = compared(found.present, trial)
     return f"Tried: {words}: simulated {gain.value:.3g} times as fast as now, but {doubt.words}."
 
 
 def _not_advised(found: Tuning) -> Iterator[dict[str, Any]]:
     for trial, doubt in found.not_advised:
-        gain = _ratio(compared(found.present, trial))
+        gain = ratio_values(compared(found.present, trial))
         yield _trial(found, trial) | {"gain": gain, "reason": doubt.words}
 
 
@@ -435,24 +437,19 @@ def _model_error(found: Tuning) -> dict[str, Any]:
 def _failures(found: Tuning) -> Iterator[str]:
     """Say which settings could not be run."""
     for trial in found.failures:
-        values = zip(found.space.knobs, found.written(trial.setting), strict=True)
-        words = ", ".join(f"{knob.name} {value}" for knob, value in values)
+        values = setting_values(found, trial).items()
+        words = ", ".join(f"{name} {value}" for name, value in values)
         yield f"NOT RUN ({words}): {trial.failure}"
-
-
-def _ratio(ratio: Ratio) -> dict[str, Any]:
-    return {"times": ratio.value, "low": ratio.low, "high": ratio.high}
 
 
 def _runners_up(found: Tuning) -> Iterator[dict[str, Any]]:
     for runner in found.runners_up:
-        yield _trial(found, runner.trial) | {"slower": _ratio(runner.slower)}
+        yield _trial(found, runner.trial) | {"slower": ratio_values(runner.slower)}
 
 
 def _trial(found: Tuning, trial: Trial) -> dict[str, Any]:
-    names = (knob.name for knob in found.space.knobs)
     return {
-        "setting": dict(zip(names, found.written(trial.setting), strict=True)),
+        "setting": setting_values(found, trial),
         "seconds": list(trial.seconds),
         "failure": trial.failure,
     }
