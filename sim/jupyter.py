@@ -7,74 +7,50 @@ an answer is shown. Pictures are left to pages and to ``to_pandas()``: a cell is
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
+from xc40io.config.places import found_at
+from xc40io.config.public_names import HOMES
 from xc40io.telling.answer import Answer
 from xc40io.telling.html import notebook_html
 
-_CLASSES = {
-    "Machine": "xc40io.config.machine",
-    "Result": "xc40io.run.result",
-    "JobsResult": "xc40io.run.jobs",
-    "SideBySide": "xc40io.studies.compare.side_by_side",
-    "Sweep": "xc40io.studies.sweep.sweep",
-    "Explanation": "xc40io.studies.explain.explanation",
-    "Tuning": "xc40io.studies.tune.tuning",
-    "Plan": "xc40io.studies.plan.plan",
-    "MixSensitivity": "xc40io.studies.plan.plan_sensitivity",
-    "MixFaults": "xc40io.studies.plan.plan_faults",
+_TOLD_BY = {
+    "Machine": "xc40io.results.machine_text:machine_answer",
+    "Result": "xc40io.results.run_page:run_note",
+    "JobsResult": "xc40io.results.jobs_answer:jobs_answer",
+    "SideBySide": "xc40io.studies.compare.side_by_side_answer:side_by_side_answer",
+    "Sweep": "xc40io.studies.sweep.sweep_answer:sweep_answer",
+    "Explanation": "xc40io.studies.explain.explanation_answer:explanation_answer",
+    "Tuning": "xc40io.studies.tune.tune_answer:tuning_answer",
+    "Plan": "xc40io.studies.plan.plan_answer:plan_answer",
+    "MixSensitivity": "xc40io.studies.plan.plan_answer:plan_answer",
+    "MixFaults": "xc40io.studies.plan.plan_answer:plan_answer",
 }
-"""The modules of what is shown, by the names of the classes."""
+"""What makes the answer, by the name of the class."""
+
+_TITLES: dict[str, Callable[[Any], str]] = {
+    "Sweep": lambda shown: f"{', '.join(axis.path for axis in shown.several)}: {shown.words}",
+    "Tuning": lambda shown: shown.present.scenario.title or "The best settings that were found",
+}
+"""What stands above answers that want a title."""
+
+_OF_A_MIX = {"Plan": "plan", "MixSensitivity": "sensitivity", "MixFaults": "faults"}
 
 
 def show_answers(shell: Any) -> None:
     """Let a shell of IPython show answers as HTML."""
     formatter = shell.display_formatter.formatters["text/html"]
-    for name, module in _CLASSES.items():
-        formatter.for_type_by_name(module, name, _shown_as(name))
+    for name in _TOLD_BY:
+        formatter.for_type_by_name(HOMES[name], name, _shown_as(name))
 
 
 def _shown_as(name: str) -> Callable[[Any], str]:
-    def show(shown: Any) -> str:
-        return notebook_html(answer_of(name, shown))
-
-    return show
+    return lambda shown: notebook_html(answer_of(name, shown))
 
 
 def answer_of(name: str, shown: Any) -> Answer:
-    """Return the answer of a result, a machine or a study.
-
-    Parameters
-    ----------
-    name
-        Of its class.
-    shown
-        What is to be shown.
-    """
-    match name:
-        case "Result":
-            return _call("xc40io.results.run_page", "run_note", shown)
-        case "Machine":
-            return _call("xc40io.results.machine_text", "machine_answer", shown)
-        case "JobsResult":
-            return _call("xc40io.results.jobs_answer", "jobs_answer", shown)
-        case "SideBySide":
-            return _call("xc40io.studies.compare.side_by_side_answer", "side_by_side_answer", shown)
-        case "Sweep":
-            title = f"{', '.join(axis.path for axis in shown.several)}: {shown.words}"
-            return _call("xc40io.studies.sweep.sweep_answer", "sweep_answer", title, shown)
-        case "Explanation":
-            return _call("xc40io.studies.explain.explanation_answer", "explanation_answer", shown)
-        case "Tuning":
-            title = shown.present.scenario.title or "The best settings that were found"
-            return _call("xc40io.studies.tune.tune_answer", "tuning_answer", title, shown)
-        case _:
-            kinds = {"Plan": "plan", "MixSensitivity": "sensitivity", "MixFaults": "faults"}
-            module, made = "xc40io.studies.plan.plan_answer", {kinds[name]: shown}
-            return _call(module, "plan_answer", shown.mix, "", **made)
-
-
-def _call(module: str, function: str, *of: Any, **named: Any) -> Answer:
-    answer: Answer = getattr(import_module(module), function)(*of, **named)
-    return answer
+    """Return the answer of a result, a machine or a study; ``name``: of its class."""
+    tell: Callable[..., Answer] = found_at(_TOLD_BY[name])
+    if name in _OF_A_MIX:
+        return tell(shown.mix, "", **{_OF_A_MIX[name]: shown})
+    return tell(_TITLES[name](shown), shown) if name in _TITLES else tell(shown)
