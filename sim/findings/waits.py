@@ -1,14 +1,15 @@
 """Where the time of the ranks went, and what is said of each cause of waiting.
 
-One record a cause (``ABOUT``) is the only place where it is described: words, a next step, the
-stations that may be behind it. A next step is where to look, not a promise; ``xc40io explain`` runs
-what can be run.
+One record a cause (``ABOUT``) is the only place where it is described: its part of the path,
+words, a next step, the stations that may be behind it. A next step is where to look, not a promise;
+``xc40io explain`` runs what can be run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -36,82 +37,115 @@ OTHER_RANKS = "other_ranks", "the other ranks to finish the phase"
 """Name and words of the time of who has ended."""
 
 
+class Part(Enum):
+    """A part of the path, of which a picture tells more than of single causes; in its order."""
+
+    DISKS = "Disks of OSTs, and OSSs"
+    LOCKS = "Extent locks"
+    NETWORK = "Network: NICs, Aries, LNET"
+    NODE = "The node: copies, cores, page cache"
+    METADATA = "Metadata: the MDS"
+    MPI = "MPI: exchange, collectives"
+    STORAGE = "SSDs, burst buffer"
+    START = "Start: ranks leave a barrier"
+    OTHER = "Anything else"
+
+
 class About(NamedTuple):
     """What is said of a cause of waiting."""
 
+    part: Part
     words: str = ""  # behind "waited for"; none of what is taken apart into other causes
     at: str = ""  # of who is at it, where that is not the same
     behind: Set[StationKind] = frozenset()  # kinds of stations that may hold up who waits for it
 
 
 ABOUT: dict[Cause, About] = {
-    Cause.NIC: About("NICs", behind=_PATH),
-    Cause.LINK: About("Aries links", behind=_PATH),
-    Cause.LNET: About("LNET routers", behind=_PATH),
-    Cause.IB: About("InfiniBand links of LNET routers", behind=_PATH),
-    Cause.OSS: About("OSSs", behind=_PATH),
-    Cause.OST: About("their turn at the disks of OSTs", behind=_PATH),
-    Cause.SERVICE: About("the replies of OSSs to small requests", behind=_LOCKS),
-    Cause.MDS: About("the MDS", behind=_MDS),
-    Cause.CORE: About("a core that others were using: ranks, Lustre's threads", behind=_NODE),
-    Cause.MEMORY: About("the memory of the node, which all its cores share", behind=_NODE),
-    Cause.SSD: About("the SSD of the node", behind=_SSD),
-    Cause.DVS: About("the node's DVS client, and its limit of blocks under way", behind=_PATH),
-    Cause.STORE: About("the service nodes and their disks", behind=_PATH),
-    Cause.OSC: About("the limit of RPCs in flight to an OST", behind=_PATH),
+    Cause.NIC: About(Part.NETWORK, "NICs", behind=_PATH),
+    Cause.LINK: About(Part.NETWORK, "Aries links", behind=_PATH),
+    Cause.LNET: About(Part.NETWORK, "LNET routers", behind=_PATH),
+    Cause.IB: About(Part.NETWORK, "InfiniBand links of LNET routers", behind=_PATH),
+    Cause.OSS: About(Part.DISKS, "OSSs", behind=_PATH),
+    Cause.OST: About(Part.DISKS, "their turn at the disks of OSTs", behind=_PATH),
+    Cause.SERVICE: About(Part.DISKS, "the replies of OSSs to small requests", behind=_LOCKS),
+    Cause.MDS: About(Part.METADATA, "the MDS", behind=_MDS),
+    Cause.CORE: About(
+        Part.NODE, "a core that others were using: ranks, Lustre's threads", behind=_NODE
+    ),
+    Cause.MEMORY: About(
+        Part.NODE, "the memory of the node, which all its cores share", behind=_NODE
+    ),
+    Cause.SSD: About(Part.STORAGE, "the SSD of the node", behind=_SSD),
+    Cause.DVS: About(
+        Part.STORAGE, "the node's DVS client, and its limit of blocks under way", behind=_PATH
+    ),
+    Cause.STORE: About(Part.STORAGE, "the service nodes and their disks", behind=_PATH),
+    Cause.OSC: About(Part.NETWORK, "the limit of RPCs in flight to an OST", behind=_PATH),
     Cause.TRANSFER: About(
+        Part.NETWORK,
         "messages on their way: latency",
         at="reads and direct writes: their RPCs",
         behind=_PATH | _SYNCS,
     ),
-    Cause.MUTEX: About("fsync: the other ranks of the node, one after another", behind=_ANY),
-    Cause.COPY: About("copying into and out of the page cache", behind=_NODE),
-    Cause.RANGE: About("another rank of the node that writes the same bytes", behind=_ANY),
+    Cause.MUTEX: About(
+        Part.NODE, "fsync: the other ranks of the node, one after another", behind=_ANY
+    ),
+    Cause.COPY: About(Part.NODE, "copying into and out of the page cache", behind=_NODE),
+    Cause.RANGE: About(
+        Part.NODE, "another rank of the node that writes the same bytes", behind=_ANY
+    ),
     Cause.TREE: About(
-        "the file's tree of cached pages, which the ranks of a node share",
+        Part.NODE, "the file's tree of cached pages, which the ranks of a node share"
     ),
     Cause.CALL: About(
+        Part.NODE,
         "read and write calls themselves: the kernel and the client, whatever the size",
         behind=_NODE,
     ),
-    Cause.THINK: About(
-        "computing: delays between calls",
+    Cause.THINK: About(Part.OTHER, "computing: delays between calls"),
+    Cause.THREADS: About(Part.OTHER, "other I/O threads of the rank", behind=_ANY),
+    Cause.EXCHANGE: About(Part.MPI, "data on their way between ranks and aggregators"),
+    Cause.LIBRARY: About(Part.MPI, "work in the MPI library: messages, lists of pieces, copies"),
+    Cause.DISK: About(Part.DISKS, "disks of OSTs that moved bytes", behind=_PATH),
+    Cause.SEEK: About(Part.DISKS, "disks of OSTs that moved their heads", behind=_PATH),
+    Cause.LATENCY: About(Part.DISKS, "the answer of OSTs whose disks were done", behind=_PATH),
+    Cause.JOURNAL: About(Part.DISKS, "journal commits, for an fsync", behind=_SYNCS),
+    Cause.OBJECTS: About(
+        Part.METADATA, "objects that OSTs create ahead for new files", behind=_MDS
     ),
-    Cause.THREADS: About("other I/O threads of the rank", behind=_ANY),
-    Cause.EXCHANGE: About("data on their way between ranks and aggregators"),
-    Cause.LIBRARY: About(
-        "work in the MPI library: messages, lists of pieces, copies",
-    ),
-    Cause.DISK: About("disks of OSTs that moved bytes", behind=_PATH),
-    Cause.SEEK: About("disks of OSTs that moved their heads", behind=_PATH),
-    Cause.LATENCY: About("the answer of OSTs whose disks were done", behind=_PATH),
-    Cause.JOURNAL: About("journal commits, for an fsync", behind=_SYNCS),
-    Cause.OBJECTS: About("objects that OSTs create ahead for new files", behind=_MDS),
     Cause.TURN: About(
-        "an earlier open or change of the node at the MDS (few at a time)", behind=_MDS
+        Part.METADATA,
+        "an earlier open or change of the node at the MDS (few at a time)",
+        behind=_MDS,
     ),
-    Cause.LOCK_QUEUE: About("extent locks: requests ahead in the queue", behind=_PATH | _LOCKS),
+    Cause.LOCK_QUEUE: About(
+        Part.LOCKS, "extent locks: requests ahead in the queue", behind=_PATH | _LOCKS
+    ),
     Cause.LOCK_USE: About(
-        "extent locks: the holder, which was still using its lock", behind=_LOCKS
+        Part.LOCKS, "extent locks: the holder, which was still using its lock", behind=_LOCKS
     ),
-    Cause.LOCK_FLUSH: About("extent locks: the holder's write-back", behind=_PATH | _LOCKS),
+    Cause.LOCK_FLUSH: About(
+        Part.LOCKS, "extent locks: the holder's write-back", behind=_PATH | _LOCKS
+    ),
     Cause.LOCK_COMMIT: About(
-        "extent locks: the commit of what the holder had written", behind=_LOCKS
+        Part.LOCKS, "extent locks: the commit of what the holder had written", behind=_LOCKS
     ),
-    Cause.CALLBACK: About("the nodes' threads that handle blocking ASTs", behind=_LOCKS),
-    Cause.COLLECTIVE: About("the messages of MPI collectives"),
+    Cause.CALLBACK: About(
+        Part.LOCKS, "the nodes' threads that handle blocking ASTs", behind=_LOCKS
+    ),
+    Cause.COLLECTIVE: About(Part.MPI, "the messages of MPI collectives"),
     Cause.WRITERS: About(
-        "fsync: other ranks of the node, which were still writing the file", behind=_ANY
+        Part.NODE, "fsync: other ranks of the node, which were still writing the file", behind=_ANY
     ),
-    Cause.START: About(
-        "the start: ranks come out of a barrier one after the other",
+    Cause.START: About(Part.START, "the start: ranks come out of a barrier one after the other"),
+    Cause.METADATA: About(Part.METADATA, at="opens, closes and other requests to the MDS"),
+    Cause.SYNC: About(Part.DISKS, at="fsync: the replies of the MDS and the OSTs"),
+    Cause.FLUSH: About(Part.DISKS, at="fsync: the write-back of the node's dirty pages"),
+    Cause.LOCK: About(Part.LOCKS, at="extent locks"),
+    Cause.CACHE: About(Part.DISKS, at="writes: room for dirty pages"),
+    Cause.MEETING: About(
+        Part.MPI, at="MPI collectives: the last rank to arrive, and their messages"
     ),
-    Cause.METADATA: About(at="opens, closes and other requests to the MDS"),
-    Cause.SYNC: About(at="fsync: the replies of the MDS and the OSTs"),
-    Cause.FLUSH: About(at="fsync: the write-back of the node's dirty pages"),
-    Cause.LOCK: About(at="extent locks"),
-    Cause.CACHE: About(at="writes: room for dirty pages"),
-    Cause.MEETING: About(at="MPI collectives: the last rank to arrive, and their messages"),
 }
 """In the order in which equally long waits are listed."""
 
@@ -162,6 +196,12 @@ def phase_doing(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
     """Return what the ranks were doing in such stretches while they waited, longest first."""
     doing = _total(stretch.doing for stretch in stretches)
     return _longest_first(AT_WORDS, doing, seconds, OTHER_RANKS)
+
+
+def part_of(cause: str) -> Part:
+    """Return the part of the path of a cause, by its name in lower case; ``OTHER`` of no cause."""
+    known = Cause.__members__.get(cause.upper())
+    return Part.OTHER if known is None else ABOUT[known].part
 
 
 def _total(parts: Iterable[Floats]) -> Floats:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from bokeh.models import (
@@ -22,7 +22,7 @@ from bokeh.palettes import YlGnBu9
 from bokeh.plotting import figure
 
 from xc40io.config.units import GB
-from xc40io.plane.causes import Cause
+from xc40io.findings.waits import Part, part_of
 from xc40io.telling.sheet import INK, PALETTE, REST, SMALL
 from xc40io.web.published import Comparable
 from xc40io.web.runs import HeatMap, Outcome, PhaseOutcome
@@ -35,61 +35,18 @@ _BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
 WORTH_TELLING = 0.005  # share of the time
 
 
-class Family(NamedTuple):
-    """A part of the path, with one colour in all pictures, and the causes of waiting there."""
-
-    words: str
-    colour: str
-    causes: tuple[Cause, ...]
-
-
-FAMILIES = {
-    "disks": Family(
-        "Disks of OSTs, and OSSs",
-        PALETTE[0],
-        (Cause.OST, Cause.DISK, Cause.SEEK, Cause.LATENCY, Cause.JOURNAL, Cause.OSS, Cause.SERVICE),
-    ),
-    "locks": Family(
-        "Extent locks",
-        PALETTE[5],
-        (
-            *(Cause.LOCK_QUEUE, Cause.LOCK_USE, Cause.LOCK_FLUSH, Cause.LOCK_COMMIT),
-            Cause.CALLBACK,
-        ),
-    ),
-    "network": Family(
-        "Network: NICs, Aries, LNET",
-        PALETTE[2],
-        (Cause.NIC, Cause.LINK, Cause.LNET, Cause.IB, Cause.TRANSFER, Cause.OSC),
-    ),
-    "node": Family(
-        "The node: copies, cores, page cache",
-        PALETTE[1],
-        (
-            *(Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.CALL, Cause.TREE, Cause.RANGE),
-            *(Cause.MUTEX, Cause.WRITERS),
-        ),
-    ),
-    "metadata": Family("Metadata: the MDS", PALETTE[3], (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
-    "mpi": Family(
-        "MPI: exchange, collectives",
-        PALETTE[4],
-        (Cause.EXCHANGE, Cause.COLLECTIVE, Cause.LIBRARY),
-    ),
-    "storage": Family("SSDs, burst buffer", PALETTE[6], (Cause.SSD, Cause.DVS, Cause.STORE)),
-    "start": Family("Start: ranks leave a barrier", SMALL, (Cause.START,)),
-    "other": Family("Anything else", REST, ()),
+COLOURS = {
+    Part.DISKS: PALETTE[0],
+    Part.LOCKS: PALETTE[5],
+    Part.NETWORK: PALETTE[2],
+    Part.NODE: PALETTE[1],
+    Part.METADATA: PALETTE[3],
+    Part.MPI: PALETTE[4],
+    Part.STORAGE: PALETTE[6],
+    Part.START: SMALL,
+    Part.OTHER: REST,
 }
-"""The families by a name, in the order in which they are drawn."""
-
-_BY_CAUSE = {
-    cause.name.lower(): name for name, family in FAMILIES.items() for cause in family.causes
-}
-
-
-def family_of(cause: str) -> str:
-    """Return the name of the family that a cause belongs to, by the cause's name in lower case."""
-    return _BY_CAUSE.get(cause, "other")
+"""Of the parts of the path, in the order in which they are drawn."""
 
 
 def rows_of(outcomes: Mapping[str, Outcome]) -> dict[Row, PhaseOutcome]:
@@ -162,8 +119,8 @@ def time_chart(rows: Mapping[Row, PhaseOutcome]) -> Any:
     """Return a bar for each phase, cut into what its ranks waited for."""
     chart = _chart(rows, "share of the phase's time (%)", Range1d(0, 100))
     left = dict.fromkeys(rows, 0.0)
-    for name, family in FAMILIES.items():
-        shares = {row: 100 * _share(phase, name) for row, phase in rows.items()}
+    for part, colour in COLOURS.items():
+        shares = {row: 100 * _share(phase, part) for row, phase in rows.items()}
         shown = [row for row, share in shares.items() if share > 0.0]
         source = ColumnDataSource(
             {
@@ -171,30 +128,28 @@ def time_chart(rows: Mapping[Row, PhaseOutcome]) -> Any:
                 "left": [left[row] for row in shown],
                 "right": [left[row] + shares[row] for row in shown],
                 "share": [shares[row] for row in shown],
-                "family": [family.words] * len(shown),
-                "causes": [_causes(rows[row], name) for row in shown],
+                "part": [part.value] * len(shown),
+                "causes": [_causes(rows[row], part) for row in shown],
             }
         )
         bars = chart.hbar(
-            y="row", left="left", right="right", height=0.62, color=family.colour, source=source,
+            y="row", left="left", right="right", height=0.62, color=colour, source=source,
             line_color="white", line_width=1,
         )  # fmt: skip
-        chart.add_tools(_hover(bars, "<b>@family: @share{0.0} %</b><br>@causes"))
+        chart.add_tools(_hover(bars, "<b>@part: @share{0.0} %</b><br>@causes"))
         for row, share in shares.items():
             left[row] += share
     return chart
 
 
-def _share(phase: PhaseOutcome, family: str) -> float:
-    return sum(wait.share for wait in phase.waits if family_of(wait.cause) == family)
+def _share(phase: PhaseOutcome, part: Part) -> float:
+    return sum(wait.share for wait in phase.waits if part_of(wait.cause) == part)
 
 
-def _causes(phase: PhaseOutcome, family: str) -> str:
-    """Return what a family consists of, the longest first."""
+def _causes(phase: PhaseOutcome, part: Part) -> str:
+    """Return what a part consists of, the longest first."""
     found = [
-        wait
-        for wait in phase.waits
-        if family_of(wait.cause) == family and wait.share >= WORTH_TELLING
+        wait for wait in phase.waits if part_of(wait.cause) == part and wait.share >= WORTH_TELLING
     ]
     return "; ".join(f"{wait.words} ({100 * wait.share:.1f} %)" for wait in found[:4])
 

@@ -7,10 +7,11 @@ from html import escape
 
 from xc40io.config.units import GB, format_seconds
 from xc40io.findings.bottlenecks import WHAT_WOULD_HELP
+from xc40io.findings.waits import part_of
 from xc40io.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from xc40io.telling.units import SHARE, WORDS
 from xc40io.trust.sureness import chance_faster, chance_words, rate, real_words
-from xc40io.web.charts import FAMILIES, WORTH_TELLING, Row, family_of
+from xc40io.web.charts import COLOURS, WORTH_TELLING, Row
 from xc40io.web.published import Comparable, Point
 from xc40io.web.runs import Outcome, PhaseOutcome, WaitShare
 from xc40io.web.settings import Difference, Settings
@@ -152,18 +153,17 @@ def failures(errors: Iterable[str]) -> Points:
 
 
 def legend(rows: Mapping[Row, PhaseOutcome]) -> str:
-    """Return the families of causes that the rows have, with their colours."""
+    """Return the parts of the path that the rows have, with their colours."""
     there = {
-        family_of(wait.cause)
+        part_of(wait.cause)
         for phase in rows.values()
         for wait in phase.waits
         if wait.share >= WORTH_TELLING
     }
     chips = [
-        f'<span><span class="chip" style="background:{family.colour}"></span>'
-        f"{escape(family.words)}</span>"
-        for name, family in FAMILIES.items()
-        if name in there
+        f'<span><span class="chip" style="background:{colour}"></span>{escape(part.value)}</span>'
+        for part, colour in COLOURS.items()
+        if part in there
     ]
     return f'<div class="legend">{"".join(chips)}</div>'
 
