@@ -13,6 +13,7 @@ from xc40io.config.scenario import load_scenario as load_scenario
 from xc40io.config.striping import StripeRequest as StripeRequest
 from xc40io.config.workload_mix import WorkloadMix as WorkloadMix
 from xc40io.config.workload_mix import load_mix as load_mix
+from xc40io.findings.replay_report import ReplayReport as ReplayReport
 from xc40io.results.frames import to_pandas as to_pandas
 from xc40io.results.frames import to_xarray as to_xarray
 from xc40io.results.programs.ior_report import ior_report as ior_report
@@ -26,6 +27,7 @@ from xc40io.studies.compare.side_by_side import SideBySide as SideBySide
 from xc40io.studies.compare.side_by_side import compare as compare
 from xc40io.studies.explain.explanation import Explanation as Explanation
 from xc40io.studies.explain.explanation import explain as explain
+from xc40io.studies.log_replay import replay as replay
 from xc40io.studies.plan.plan import Plan as Plan
 from xc40io.studies.plan.plan import plan as plan
 from xc40io.studies.plan.plan_faults import MixFaults as MixFaults

@@ -18,6 +18,7 @@ _TOLD_BY = {
     "Machine": "xc40io.results.machine_text:machine_answer",
     "Result": "xc40io.results.run_page:run_note",
     "JobsResult": "xc40io.results.jobs_answer:jobs_answer",
+    "ReplayReport": "xc40io.results.replay_answer:replay_answer",
     "SideBySide": "xc40io.studies.compare.side_by_side_answer:side_by_side_answer",
     "Sweep": "xc40io.studies.sweep.sweep_answer:sweep_answer",
     "Explanation": "xc40io.studies.explain.explanation_answer:explanation_answer",

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from darshan_logs import posix_writes, write_log
 from IPython.core.formatters import HTMLFormatter
 
 import xc40io
@@ -40,6 +41,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         job.pop("machine")
     (job,) = MIX["jobs"]
     mix = read_mix({**MIX, "jobs": [{n: v for n, v in job.items() if n != "machine"}]}, "mix")
+    log = tmp_path_factory.mktemp("logs") / "own.darshan"
     kept: dict[str, Any] = {"jobs": 1, "store": tmp_path_factory.mktemp("store")}
     return {
         "machine": xc40io.load_machine("theta"),
@@ -50,6 +52,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         "explanation": xc40io.explain(scenario, jobs=1),
         "tuning": xc40io.tune(scenario, budget=3, **kept),
         "plan": xc40io.plan(mix, {"lustre.osts": [56, 112]}, **kept),
+        "replay": xc40io.replay(str(write_log(log, POSIX=[posix_writes(0, 4, 2**20)]))),
         "faults": xc40io.plan_faults(mix, ["OST slow 2"], numbers=[0, 1], **kept),
     }
 
@@ -76,6 +79,7 @@ WORDS = {
     "tuning": "The best",
     "plan": "lustre.osts=112",
     "faults": "OST slow 2",
+    "replay": "Replayed on theta",
 }
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from xc40io.cli.job_options import describe, typed_options, variables_of
+from xc40io.cli.job_options import describe, typed_options
+from xc40io.config.asked_job import variables_of
 from xc40io.config.job_form import JOB
 from xc40io.workloads.job_script.files import load_job_script, split_launch
 

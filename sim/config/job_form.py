@@ -9,6 +9,7 @@ compares. Nothing heavy is imported: help on the command line does without pydan
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -59,31 +60,46 @@ class Field(NamedTuple):
         return () if isinstance(self.takes, Takes) else self.takes
 
 
-JOB = {
-    "machine": Field("machine", default="theta"),
-    "nodes": Field("nodes", Takes.WHOLE, 256, least=1),
-    "ppn": Field("ppn", Takes.WHOLE, 16, least=1),
-    "placement": Field("placement", default="contiguous", metavar="POLICY|NODES"),
-    "core_spec": Field("cores.system", Takes.WHOLE, 0, least=0),
-    "cpu_bind": Field("cores.bind", get_args(Binding), "cores"),
-    "background_read": Field("background.read", Takes.RATE, metavar="RATE"),
-    "background_write": Field("background.write", Takes.RATE, metavar="RATE"),
-    "background_typical": Field("background.typical", Takes.SWITCH),
-    "rpcs_as_one": Field("rpcs_as_one", Takes.WHOLE, 1, least=1),
-    "stripe_count": Field("striping.count", Takes.WHOLE),
-    "stripe_size": Field("striping.size", Takes.SIZE),
-    "stripe_offset": Field("striping.offset", Takes.WHOLE),
-    "setstripe": Field("striping.setstripe", metavar="OPTIONS"),
-    "mdt_count": Field("striping.mdts", Takes.WHOLE),
-    "target": Field("target.kind", get_args(TargetKind), "lustre"),
-    "bb_capacity": Field("target.capacity", Takes.SIZE, metavar="SIZE"),
-    "bb_access": Field("target.access", get_args(Access), "striped"),
-    "lose_ssd": Field("target.lost", Takes.TEXTS, metavar="NODE=SECONDS"),
-    "faults": Field("faults", Takes.TEXTS, metavar="SENTENCE", typed="--fault"),
-    "hints": Field(f"environment.{HINTS}", metavar="HINTS"),
-    "environment": Field("environment", Takes.TEXTS, metavar="NAME=VALUE", typed="--env"),
-    "seed": Field("seed", Takes.WHOLE, 1, least=0, most=_WHOLE),
-}
+def _asked(
+    path: str, takes: Takes | tuple[str, ...] = Takes.TEXT, default: Any = None, **more: Any
+) -> Any:
+    """Return a field of the record below, and beside it what the form says of it."""
+    unless = () if takes == Takes.TEXTS else default
+    return field(default=unless, metadata={"form": Field(path, takes, default, **more)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedJob:
+    """A job as it is asked for: of each field what was typed, or its default."""
+
+    machine: str | None = _asked("machine", default="theta")
+    nodes: int | None = _asked("nodes", Takes.WHOLE, 256, least=1)
+    ppn: int | None = _asked("ppn", Takes.WHOLE, 16, least=1)
+    placement: str = _asked("placement", default="contiguous", metavar="POLICY|NODES")
+    core_spec: int = _asked("cores.system", Takes.WHOLE, 0, least=0)
+    cpu_bind: str = _asked("cores.bind", get_args(Binding), "cores")
+    background_read: str | None = _asked("background.read", Takes.RATE, metavar="RATE")
+    background_write: str | None = _asked("background.write", Takes.RATE, metavar="RATE")
+    background_typical: bool | None = _asked("background.typical", Takes.SWITCH)
+    rpcs_as_one: int = _asked("rpcs_as_one", Takes.WHOLE, 1, least=1)
+    stripe_count: int | None = _asked("striping.count", Takes.WHOLE)
+    stripe_size: str | int | None = _asked("striping.size", Takes.SIZE)
+    stripe_offset: int | None = _asked("striping.offset", Takes.WHOLE)
+    setstripe: str | None = _asked("striping.setstripe", metavar="OPTIONS")
+    mdt_count: int | None = _asked("striping.mdts", Takes.WHOLE)
+    target: str = _asked("target.kind", get_args(TargetKind), "lustre")
+    bb_capacity: str | int | None = _asked("target.capacity", Takes.SIZE, metavar="SIZE")
+    bb_access: str = _asked("target.access", get_args(Access), "striped")
+    lose_ssd: tuple[str, ...] = _asked("target.lost", Takes.TEXTS, metavar="NODE=SECONDS")
+    faults: tuple[str, ...] = _asked("faults", Takes.TEXTS, metavar="SENTENCE", typed="--fault")
+    hints: str | None = _asked(f"environment.{HINTS}", metavar="HINTS")
+    environment: tuple[str, ...] = _asked(
+        "environment", Takes.TEXTS, metavar="NAME=VALUE", typed="--env"
+    )
+    seed: int = _asked("seed", Takes.WHOLE, 1, least=0, most=_WHOLE)
+
+
+JOB: dict[str, Field] = {one.name: one.metadata["form"] for one in fields(AskedJob)}
 """The fields by name, in the order in which help lists them."""
 
 HELP = {
@@ -142,6 +158,10 @@ CALLED = {
     "seed": ("Seed", "seed"),
 }
 """What the explorer calls its controls: beside them, and within a sentence."""
+
+
+FROM_LOG = ("machine", "nodes", "ppn")
+"""What the log of a job tells of it, unless something else is asked for."""
 
 
 def option_of(name: str) -> str:

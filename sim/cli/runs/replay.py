@@ -12,6 +12,8 @@ from xc40io.cli.job_options import described
 from xc40io.cli.options import TABLES, Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
 from xc40io.config.errors import InputError
+from xc40io.config.job_form import AskedJob
+from xc40io.results.progress import ProgressBar
 
 _HELP = """\
 Replay what a job did on a simulated machine.
@@ -76,11 +78,14 @@ def replay(
 ) -> None:
     """Replay a log or a trace and print what came of it."""
     from xc40io.cli.runs.printing import check_keep, in_turn, save_result
-    from xc40io.cli.runs.replayed import LogReplay, print_log_warnings, print_replay, table_scenario
+    from xc40io.cli.runs.replayed import print_log_warnings, print_replay
+    from xc40io.studies.log_replay import LogReplay, table_scenario
+
+    described_job = AskedJob(**job)
 
     check_keep(keep)
     if log.lower().endswith(TABLES):
-        scenario = table_scenario(log, timing, files, assignments, job, recorded)
+        scenario = table_scenario(log, timing, files, assignments, described_job, recorded)
         run_or_compare(scenario, asked, view, keep)
         return
     if files is not None:
@@ -89,11 +94,11 @@ def replay(
             "would be --files with a table that ends in .csv or .parquet"
         )
     view = view._replace(explain=explain)
-    replayed = LogReplay.of(log, timing, assignments, job, recorded)
+    replayed = LogReplay.of(log, timing, assignments, described_job, recorded)
     print_log_warnings(replayed.log.warnings)
     if asked.any and compared(replayed.scenario(), asked, view, keep):
         return
-    report = replayed.run(record=keep.recorded)
+    report = replayed.run(record=keep.recorded, watch=ProgressBar)
     in_turn(
         lambda: save_result(report, keep, view),
         lambda: print_replay(report, view),

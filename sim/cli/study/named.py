@@ -16,6 +16,7 @@ from xc40io.cli.options import TABLES
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
+from xc40io.config.job_form import FROM_LOG, AskedJob
 from xc40io.config.jobs import JobsScenario, load_jobs
 from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_script.files import is_job_script
@@ -25,10 +26,6 @@ if TYPE_CHECKING:
 
 _OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
 """Options of a job that may stand beside a scenario."""
-
-_FROM_LOG = {"machine", "nodes", "ppn", "stripe_offset"}
-"""Options of a job whose defaults a log tells."""
-
 
 TYPED = tuple(name for name, program in PROGRAMS.items() if program.option)
 """What a command line behind a double dash may begin with; IOR's options may stand alone."""
@@ -134,8 +131,8 @@ def scenario_of_name(
     if is_log(name) or name.lower().endswith(TABLES):
         from xc40io.cli.runs.replayed import scenario_of_log
 
-        told = dict.fromkeys(_FROM_LOG - given)
-        return scenario_of_log(name, assignments, job | told, recorded)
+        asked = AskedJob(**job | dict.fromkeys(set(FROM_LOG) - given))
+        return scenario_of_log(name, assignments, asked, recorded)
     if not is_kept(name) and is_job_script(name):
         return scenario_of_job_script(context, name, assignments, job)
     right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"

@@ -14,7 +14,7 @@ import pytest
 from xc40io.cli.runs.replay import replay
 from xc40io.cli.runs.replayed import scenario_of_log
 from xc40io.config.files import shipped
-from xc40io.config.job_form import JOB
+from xc40io.config.job_form import JOB, AskedJob
 from xc40io.config.jobs import JobsScenario, load_jobs
 from xc40io.config.scenario import Scenario
 from xc40io.plane.counters import Stat
@@ -126,7 +126,7 @@ def test_the_log_of_a_real_job_is_explained(name, within):
     if not path.exists():
         pytest.skip("logs of real jobs are not beside this checkout")
     context = replay.make_context("replay", [str(path)])
-    job = {option: context.params[option] for option in JOB}
+    job = AskedJob(**{option: context.params[option] for option in JOB})
     explained = explain(scenario_of_log(str(path), (), job), jobs=1)
     check_bytes(explained.results, within)
     check_claims(explained)
