@@ -1,17 +1,20 @@
-"""A job script on the command line: its scenario, with the options of a job in place of its own."""
+"""A scenario, or a job script, that the command line names, with what was typed beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from xc40io.cli.job_options import describe, typed_options
+from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
 from xc40io.config.asked_job import variables_of
 from xc40io.config.job_form import JOB
-from xc40io.workloads.job_script.files import load_job_script, split_launch
+from xc40io.config.jobs import load_jobs
+from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
 if TYPE_CHECKING:
+    from xc40io.config.jobs import JobsScenario
     from xc40io.config.scenario import Scenario
 
 _OF_A_SCRIPT = (
@@ -22,6 +25,42 @@ _OF_A_SCRIPT = (
 
 _STRIPES = ("stripe_count", "stripe_size", "stripe_offset", "setstripe")
 """Those of them of which one may stand for all."""
+
+
+_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
+"""Options of a job that may stand beside a scenario."""
+
+
+def scenario_of_file(
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    *,
+    right: str,
+    load: Callable[[str], Scenario | JobsScenario] = load_jobs,
+) -> Scenario | JobsScenario:
+    """Return the scenario of a name, a file or a job script, with what was typed beside it.
+
+    ``right`` says what may stand there; ``load`` makes the scenario of what is no script.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or an option cannot stand beside it.
+    """
+    if load is load_jobs and is_job_script(name):
+        return scenario_of_job_script(context, name, assignments, job)
+    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
+    scenario = changed(
+        load(name),
+        seed=job["seed"] if "seed" in typed_options(context, job) else None,
+        assignments=assignments,
+        hints=job["hints"],
+        environment=job["environment"],
+        faults=job["faults"],
+    )
+    return checked_file(name, scenario)
 
 
 def scenario_of_job_script(

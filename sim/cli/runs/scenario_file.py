@@ -7,26 +7,18 @@ from typing import Any
 import click
 
 from xc40io.cli import options
-from xc40io.cli.job_options import (
-    DISPLAYS,
-    changed,
-    checked_file,
-    described,
-    refuse_beside,
-    typed_options,
-)
-from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.job_options import DISPLAYS, changed, described
+from xc40io.cli.job_script import scenario_of_file
 from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
-from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.run.job_list import complete_jobs_yaml, complete_yaml
-from xc40io.workloads.job_script.files import is_job_script
 
-_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
-"""Options of a job that may stand beside a scenario."""
+_RIGHT = "--set, --fault, --seed, --hints or --env"
+"""What may stand beside a scenario."""
 
 
 @click.command()
@@ -71,7 +63,7 @@ def run(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
             "a file of your own is given by its path, which ends in .yaml"
         )
-    scenario = _scenario(context, name, assignments, job)
+    scenario = scenario_of_file(context, name, assignments, job, right=_RIGHT)
     if isinstance(scenario, JobsScenario) and view.mpiio_stats:
         displays = [f"{variable}=1" for variable in DISPLAYS]
         scenario = changed(scenario, seed=None, assignments=(), hints=None, environment=displays)
@@ -83,25 +75,6 @@ def run(
         from xc40io.cli.runs.several_jobs import run_jobs_and_print
 
         run_jobs_and_print(scenario, view, keep, alone=alone)
-
-
-def _scenario(
-    context: click.Context, name: str, assignments: tuple[str, ...], job: dict[str, Any]
-) -> Scenario | JobsScenario:
-    """Return the scenario that is named, with what was typed beside it."""
-    if is_job_script(name):
-        return scenario_of_job_script(context, name, assignments, job)
-    right = "--set, --fault, --seed, --hints or --env"
-    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    scenario = changed(
-        load_jobs(name),
-        seed=job["seed"] if "seed" in typed_options(context, job) else None,
-        assignments=assignments,
-        hints=job["hints"],
-        environment=job["environment"],
-        faults=job["faults"],
-    )
-    return checked_file(name, scenario)
 
 
 def _complete(scenario: Scenario | JobsScenario) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from xc40io.archive.archive import is_archive
-from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
-from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.job_options import describe, typed_options
+from xc40io.cli.job_script import scenario_of_file
 from xc40io.cli.kernel_options import kernel_of_words
 from xc40io.cli.options import TABLES
 from xc40io.config.asked_workload import Workload
@@ -23,9 +23,6 @@ from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from xc40io.config.scenario import Scenario
-
-_OF_A_SCENARIO = {"seed", "hints", "environment", "faults"}
-"""Options of a job that may stand beside a scenario."""
 
 TYPED = tuple(name for name, program in PROGRAMS.items() if program.option)
 """What a command line behind a double dash may begin with; IOR's options may stand alone."""
@@ -133,19 +130,9 @@ def scenario_of_name(
 
         asked = AskedJob(**job | dict.fromkeys(set(FROM_LOG) - given))
         return scenario_of_log(name, assignments, asked, recorded)
-    if not is_kept(name) and is_job_script(name):
-        return scenario_of_job_script(context, name, assignments, job)
     right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"
-    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    scenario = changed(
-        _of_result(name) if is_kept(name) else load_jobs(name),
-        seed=job["seed"] if "seed" in given else None,
-        assignments=assignments,
-        hints=job["hints"],
-        environment=job["environment"],
-        faults=job["faults"],
-    )
-    return checked_file(name, scenario)
+    load = _of_result if is_kept(name) else load_jobs
+    return scenario_of_file(context, name, assignments, job, right=right, load=load)
 
 
 def _of_result(path: str) -> Scenario | JobsScenario:
