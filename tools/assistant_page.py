@@ -84,10 +84,9 @@ def _answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     tool = TOOLS[name]
     desk = Desk(Limits(), 1, lambda _done, _total: None)
     try:
-        answer = tool.work()(tool.question.model_validate(arguments), desk)
+        return tool.work()(tool.question.model_validate(arguments), desk)
     except InputError as error:
         return {"error": str(error)}
-    return answer.model_dump(mode="json")
 
 
 def _like(shown: Any, found: Any) -> Any:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from xc40io.assistant.answers import (
-    CompareAnswer,
-    ExplainAnswer,
-    Fact,
-    MachineAnswer,
-    SimulateAnswer,
-    SweepAnswer,
-    TuneAnswer,
-    Value,
-)
+from xc40io.assistant.answers import ANSWERS, SUMMARY, told
 from xc40io.assistant.questions import (
     AboutARun,
     CompareQuestion,
@@ -27,9 +18,9 @@ from xc40io.config.faults import parse_fault
 from xc40io.config.files import parse_mapping, shipped
 from xc40io.config.job_form import ASKED, JOB, in_scenario
 from xc40io.config.jobs import JobsScenario, load_jobs, parse_jobs
-from xc40io.config.machine import Machine, load_machine
+from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
-from xc40io.results.machine_text import format_machine, machine_sections
+from xc40io.results.machine_text import format_machine
 from xc40io.run.fabric import fabric_of
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
@@ -40,11 +31,11 @@ from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
 from xc40io.studies.explain.explanation import explain as explain_run
 from xc40io.studies.explain.explanation_answer import explanation_answer
 from xc40io.studies.run_answer import run_answer
-from xc40io.studies.sweep.points import Point
 from xc40io.studies.sweep.sweep import sweep as run_sweep
 from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
 from xc40io.studies.tune.tune_answer import tuning_answer
 from xc40io.studies.tune.tuning import tune as search
+from xc40io.telling.data import record
 from xc40io.workloads.catalogue import workload_of
 
 _PLACE = "scenario"
@@ -56,7 +47,7 @@ def warm() -> None:
     Case(scenario_of(tiny, Limits())).run()
 
 
-def simulate(question: AboutARun, desk: Desk) -> SimulateAnswer:
+def simulate(question: AboutARun, desk: Desk) -> dict[str, Any]:
     """Make a run and tell what came of each kind of phase.
 
     Raises
@@ -65,17 +56,17 @@ def simulate(question: AboutARun, desk: Desk) -> SimulateAnswer:
         If it cannot be, or is too large: as all below.
     """
     scenario = scenario_of(question, desk.limits)
-    return SimulateAnswer.of(run_answer(scenario, Case(scenario).run()))
+    return told("simulate", run_answer(scenario, Case(scenario).run()))
 
 
-def explain(question: AboutARun, desk: Desk) -> ExplainAnswer:
+def explain(question: AboutARun, desk: Desk) -> dict[str, Any]:
     """Tell what bounds a run, and what would help."""
     scenario = scenario_of(question, desk.limits)
     found = explain_run(scenario, jobs=desk.jobs, progress=desk.tell)
-    return ExplainAnswer.of(explanation_answer(found))
+    return told("explain", explanation_answer(found))
 
 
-def sweep(question: SweepQuestion, desk: Desk) -> SweepAnswer:
+def sweep(question: SweepQuestion, desk: Desk) -> dict[str, Any]:
     """Run all combinations of some values; what has been run before is not run again."""
     done = run_sweep(
         scenario_of_one_job(question, desk.limits),
@@ -87,24 +78,10 @@ def sweep(question: SweepQuestion, desk: Desk) -> SweepAnswer:
         most=desk.limits.runs,
         check=lambda made: check_run(made, desk.limits),
     )
-    points = [one for point in done.points for one in _phases(point)]
-    return SweepAnswer.of(sweep_answer("Sweep", done), points=points)
+    return told("sweep", sweep_answer("Sweep", done))
 
 
-def _phases(point: Point) -> Iterator[dict[str, Any]]:
-    """Yield what came of the kinds of phases of a point: figures of seeds that could be run."""
-    for name in dict.fromkeys(name for totals in point.totals for name in totals):
-        first = next(totals[name] for totals in point.totals if name in totals)
-        yield {
-            "values": dict(point.values),
-            "phase": name,
-            "bandwidth": point.measured(name, lambda total: total.bandwidth),
-            "seconds": point.measured(name, lambda total: total.seconds),
-            **{each: getattr(first, each) for each in ("station", "busy", "wait")},
-        }
-
-
-def compare(question: CompareQuestion, desk: Desk) -> CompareAnswer:
+def compare(question: CompareQuestion, desk: Desk) -> dict[str, Any]:
     """Run a job as it is, and with each what-if, side by side."""
     desk.limits.check_runs((1 + len(question.what_ifs)) * question.repeat)
     first = Side(AS_IT_IS, scenario_of(question, desk.limits))
@@ -112,10 +89,10 @@ def compare(question: CompareQuestion, desk: Desk) -> CompareAnswer:
     for side in sides:
         check_run(side.scenario, desk.limits)
     found = run_side_by_side(sides, repeat=question.repeat, jobs=desk.jobs, progress=desk.tell)
-    return CompareAnswer.of(side_by_side_answer(found))
+    return told("compare", side_by_side_answer(found))
 
 
-def tune(question: TuneQuestion, desk: Desk) -> TuneAnswer:
+def tune(question: TuneQuestion, desk: Desk) -> dict[str, Any]:
     """Search for the settings of a job; what has been run before is not run again.
 
     Raises
@@ -136,7 +113,7 @@ def tune(question: TuneQuestion, desk: Desk) -> TuneAnswer:
         jobs=desk.jobs,
         progress=_in_all(desk.tell, budget),
     )
-    return TuneAnswer.of(tuning_answer(f"Tune {title_of(scenario)}", found))
+    return told("tune", tuning_answer(f"Tune {title_of(scenario)}", found))
 
 
 def _in_all(tell: Callable[[int, int], None], budget: int) -> Callable[[int, int], None]:
@@ -153,34 +130,14 @@ def _in_all(tell: Callable[[int, int], None], budget: int) -> Callable[[int, int
     return told
 
 
-def machine(question: MachineQuestion, desk: Desk) -> MachineAnswer:  # noqa: ARG001 - as all others
+def machine(question: MachineQuestion, desk: Desk) -> dict[str, Any]:  # noqa: ARG001 - as all others
     """Tell what a machine consists of."""
     found = load_machine(question.name)
     if question.changes:
         found = found.with_changes(question.changes)
-    fabric = fabric_of(found)
-    return MachineAnswer(
-        summary=format_machine(found, fabric),
-        name=found.name,
-        title=found.title,
-        description=found.description,
-        facts=[
-            Fact(section=section, what=what, value=value)
-            for section, rows in machine_sections(found, fabric).items()
-            for what, value in rows
-        ],
-        values=_values(found) if question.values else [],
-    )
-
-
-def _values(machine: Machine) -> list[Value]:
-    """Return every value of a machine with its source."""
-    found = []
-    for path, value in machine.values(units=True).items():
-        origin = machine.provenance.get(path)
-        firm, source = ("", "") if origin is None else (origin.firm, origin.source)
-        found.append(Value(path=path, value=value, firm=firm, source=source))
-    return found
+    answer = {SUMMARY.name: format_machine(found, fabric_of(found))}
+    answer |= record(ANSWERS["machine"], found)
+    return answer if question.values else answer | {"values": []}
 
 
 def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:

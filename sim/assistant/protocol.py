@@ -103,7 +103,8 @@ Context = ServerRequestContext[Any]
 
 
 async def _list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
+    tools = await anyio.to_thread.run_sync(lambda: list(map(_described, TOOLS.values())))
+    return types.ListToolsResult(tools=tools)
 
 
 def _described(tool: Tool) -> types.Tool:
@@ -116,7 +117,7 @@ def _described(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.says,
         input_schema=tool.question.model_json_schema(),
-        output_schema=tool.answer.model_json_schema(mode="serialization"),
+        output_schema=tool.schema(),
         annotations=harmless,
     )
 

@@ -6,15 +6,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from xc40io.assistant.answers import (
-    CompareAnswer,
-    ExplainAnswer,
-    MachineAnswer,
-    SimulateAnswer,
-    Summarised,
-    SweepAnswer,
-    TuneAnswer,
-)
 from xc40io.assistant.questions import (
     AboutARun,
     CompareQuestion,
@@ -35,16 +26,22 @@ class Tool(NamedTuple):
     title: str
     says: str  # what it is good for: an assistant chooses by it
     question: type[Question]  # its arguments
-    answer: type[Summarised]  # what it returns
     home: str  # ``module:function`` that answers a question, for a :class:`Desk`
     runs: Callable[[Any, int], int]
     """About how many runs a question takes, where there may be so many at most."""
 
-    def work(self) -> Callable[[Any, Desk], Summarised]:
+    def work(self) -> Callable[[Any, Desk], dict[str, Any]]:
         """Return the function that answers a question, with all that it needs imported."""
-        found: Callable[[Any, Desk], Summarised] = found_at(self.home)
+        found: Callable[[Any, Desk], dict[str, Any]] = found_at(self.home)
         return found
 
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of its answers, with all that it needs imported."""
+        schema: dict[str, Any] = found_at(_SCHEMA)(self.name, self.title)
+        return schema
+
+
+_SCHEMA = "xc40io.assistant.answers:schema"
 
 _CANDIDATES = 20
 """Runs of an explanation, about: of 10 to 30."""
@@ -57,7 +54,6 @@ _LISTED = (
         "phase, which part of the machine bound it, what the ranks waited for. Takes a second or "
         "so; large runs take longer.",
         AboutARun,
-        SimulateAnswer,
         "xc40io.assistant.answering:simulate",
         lambda _question, _most: 1,
     ),
@@ -68,7 +64,6 @@ _LISTED = (
         "each part that may be to blame, and with each change that may help (striping, hints, "
         "nodes, hardware). About 10 to 30 runs.",
         AboutARun,
-        ExplainAnswer,
         "xc40io.assistant.answering:explain",
         lambda _question, _most: _CANDIDATES,
     ),
@@ -78,7 +73,6 @@ _LISTED = (
         "Run a job with all combinations of values of some of its fields, as striping.count and "
         "striping.size: a table of bandwidths, and which is fastest. One job, not several.",
         SweepQuestion,
-        SweepAnswer,
         "xc40io.assistant.answering:sweep",
         lambda question, most: question.repeat * (question.sample or most),
     ),
@@ -89,7 +83,6 @@ _LISTED = (
         "with the same seeds: how many times as fast, with a 95 % interval from two seeds on, and "
         "why.",
         CompareQuestion,
-        CompareAnswer,
         "xc40io.assistant.answering:compare",
         lambda question, _most: question.repeat * (1 + len(question.what_ifs)),
     ),
@@ -101,7 +94,6 @@ _LISTED = (
         "lines to paste, the gain with its interval, runners-up, what decides. One job. Dozens of "
         "runs: choose a small budget for large jobs.",
         TuneQuestion,
-        TuneAnswer,
         "xc40io.assistant.answering:tune",
         lambda question, most: question.budget or most,
     ),
@@ -111,7 +103,6 @@ _LISTED = (
         "Tell what a machine consists of: network, nodes, LNET routers, OSSs, OSTs, MDTs, their "
         "rates and defaults; on request every value with its source.",
         MachineQuestion,
-        MachineAnswer,
         "xc40io.assistant.answering:machine",
         lambda _question, _most: 0,
     ),
@@ -141,7 +132,7 @@ def cost_of(tool: Tool, question: Question, limits: Limits) -> float:
 
 
 def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:
-    """Return the answer to a call, as its model writes it.
+    """Return the answer to a call.
 
     A call is the name of a ``tool`` and its ``arguments``, as its question's model writes them.
 
@@ -151,5 +142,4 @@ def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:
         If it cannot be answered, or not within its limits.
     """
     tool = TOOLS[call["tool"]]
-    answer = tool.work()(tool.question.model_validate(call["arguments"]), desk)
-    return answer.model_dump(mode="json")
+    return tool.work()(tool.question.model_validate(call["arguments"]), desk)

@@ -16,7 +16,7 @@ from xc40io.run.result import Result
 from xc40io.studies.case import Phase, titles
 from xc40io.studies.measurement import Measured, Measurement, measured
 from xc40io.telling.answer import Answer, Column, Points, Text, Values, behind, chosen
-from xc40io.telling.units import ANY, BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS, figure
+from xc40io.telling.units import BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS, figure
 from xc40io.trust.how_sure import Interval
 from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
 
@@ -47,13 +47,18 @@ def _of_load(tell: Callable[[Load], Any], nothing: Any) -> Callable[[Any], Any]:
     return lambda row: nothing if row[1].load is None else tell(row[1].load)
 
 
-_PHASES = (
+RUN_PHASES = (
     Column("job", WORDS, lambda row: row[0].job, help="Empty where there is only one."),
     Column("part", NUMBER, lambda row: row[0].part, help="Of the workload, from 0."),
     Column("phase", WORDS, lambda row: row[0].name, help="What is done, as write."),
     Column("seconds", SECONDS, lambda row: row[1].seconds, help="All its repetitions together."),
     Column("bytes", BYTES, lambda row: row[1].bytes, help="Read or written by all ranks."),
-    Column("bandwidth", RATE, lambda row: row[1].bytes / row[1].seconds if row[1].bytes else None),
+    Column(
+        "bandwidth",
+        RATE,
+        lambda row: row[1].bytes / row[1].seconds if row[1].bytes else None,
+        help="bytes by seconds; null where none moved.",
+    ),
     *real_columns(lambda row: row[2], RATE),
     Column("verdict", WORDS, _of_load(Load.sentence, ""), help="What bound it."),
     Column("waits", ROWS, _of_load(lambda load: load.waits, ()), help="Longest first."),
@@ -65,14 +70,14 @@ _FINDING = (
     *behind(itemgetter(1), chosen(FINDING, "name", "sentence", "remedies")),
 )
 
-_RUN = (
-    Column("machine", WORDS),
+RUN = (
+    Column("machine", WORDS, help="Its name."),
     Column("ranks", NUMBER, help="Of all jobs together."),
-    Column("seed", NUMBER, lambda ran: ran.scenario.seed),
+    Column("seed", NUMBER, lambda ran: ran.scenario.seed, help="Of all that is random."),
     Column("findings", ROWS, inner=_FINDING, help="What strikes."),
-    Column("phases", ROWS, lambda ran: _rows(ran), inner=_PHASES),
-    Column("notes", ANY, lambda ran: _notes(ran.results), help="What to know of the options."),
-    Column("troubles", ANY, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),
+    Column("phases", ROWS, lambda ran: _rows(ran), inner=RUN_PHASES, help="In order."),
+    Column("notes", ROWS, lambda ran: _notes(ran.results), help="What to know of the options."),
+    Column("troubles", ROWS, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),
 )
 
 
@@ -91,7 +96,7 @@ def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result])
             Text("\n".join([f"{setup}; GB = 10^9 bytes.", *told])),
             *([Points(ran.found.troubles, alert=True)] if ran.found.troubles else []),
         ],
-        values=Values("run", _RUN, ran),
+        values=Values("run", RUN, ran),
         failed=bool(ran.found.troubles),
     )
 

@@ -108,9 +108,9 @@ def test_each_run_of_a_sweep_and_of_a_comparison_is_held_against_the_limits():
 def test_a_comparison_has_an_interval_from_two_seeds_on():
     job = {"ior": "-w -e -b 4m -t 1m", "nodes": 2, "ppn": 2}
     found = answered("compare", **job, what_ifs=["striping.count=4"], repeat=2)
-    ((as_it_is, changed),) = [phase.sides for phase in found.phases]
-    assert as_it_is.times_as_fast is None
-    assert changed.low <= changed.times_as_fast <= changed.high
+    ((as_it_is, changed),) = [phase["sides"] for phase in found["phases"]]
+    assert as_it_is["times_as_fast"] is None
+    assert changed["low"] <= changed["times_as_fast"] <= changed["high"]
 
 
 def test_a_search_for_settings_answers_with_lines_to_paste():
@@ -122,10 +122,10 @@ def test_a_search_for_settings_answers_with_lines_to_paste():
     )
     desk = Desk(LIMITS, 1, lambda done, total: told.append((done, total)))
     found = TOOLS["tune"].work()(question, desk)
-    assert found.setstripe.startswith("lfs setstripe -c ")
-    assert int(found.best.setting["stripe-count"]) <= 4
-    assert found.present.setting["stripe-count"] == "1"
-    assert found.low <= found.gain <= found.high
+    assert found["setstripe"].startswith("lfs setstripe -c ")
+    assert int(found["best"]["setting"]["stripe-count"]) <= 4
+    assert found["present"]["setting"]["stripe-count"] == "1"
+    assert found["low"] <= found["gain"] <= found["high"]
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert {total for _, total in told} == {6}
     with pytest.raises(InputError, match="7 runs; right would be 6 at most"):
@@ -133,7 +133,7 @@ def test_a_search_for_settings_answers_with_lines_to_paste():
 
 
 def test_several_jobs_are_told_apart():
-    names = {phase.job for phase in answered("simulate", scenario="theta-two-jobs").phases}
+    names = {phase["job"] for phase in answered("simulate", scenario="theta-two-jobs")["phases"]}
     assert names == {job.name for job in load_jobs("theta-two-jobs").jobs}
 
 
@@ -163,4 +163,4 @@ def test_no_file_of_this_machine_is_opened(changes, tmp_path: Path):
 
 @pytest.mark.usefixtures("sealed")
 def test_what_ships_is_opened_in_a_sealed_process():
-    assert answered("simulate", scenario="theta-lock-contention").ranks == 512
+    assert answered("simulate", scenario="theta-lock-contention")["ranks"] == 512

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from xc40io import Result, Scenario, simulate
-from xc40io.assistant.answers import SimulateAnswer
+from xc40io.assistant.answers import told as told_by
 from xc40io.findings.triggers import triggers
 from xc40io.results.run_page import run_note, run_page
 from xc40io.results.run_text import format_run
@@ -58,11 +58,11 @@ def test_tables_of_pandas_have_them_and_their_evidence(struck: Result):
 
 def test_assistants_and_the_explorer_get_them(struck: Result):
     answer = run_answer(struck.scenario, {"": struck})
-    for told in (
+    for findings in (
         document_of(answer)["findings"],
-        SimulateAnswer.of(answer).model_dump()["findings"],
+        told_by("simulate", answer)["findings"],
     ):
-        assert [(one["job"], one["sentence"]) for one in told] == [
+        assert [(one["job"], one["sentence"]) for one in findings] == [
             ("", one.sentence) for one in triggers(struck)
         ]
     assert f"Strikes: {triggers(struck)[0].name}. " in text_of(answer)

@@ -115,7 +115,7 @@ def _of(record: str, name: str) -> Callable[[Any], Any]:
 SIDES = (
     Column("side", WORDS, lambda one: one.name, head="", most=44, help="The run."),
     Column("seeds", NUMBER, lambda one: len(one.seconds), to=To.PANDAS, help="How many."),
-    Column("seconds", ANY, to=To.JSON, help="Simulated seconds, by seed."),
+    Column("seconds", ROWS, to=To.JSON, help="Simulated seconds, by seed."),
     Column("seconds", SECONDS, lambda one: one.mean, to=To.PEOPLE | To.PANDAS, least=10),
     Column("bytes", BYTES, to=To.DATA, help="Read or written by all ranks."),
     Column("rate", GIGABYTES, head="GB/s", to=To.PEOPLE | To.JSON, least=8),
@@ -142,7 +142,7 @@ SIDES = (
         head="times as fast",
         to=To.PEOPLE,
     ),
-    Column("times_as_fast", FACTOR, _of("ratio", "value"), to=To.PANDAS),
+    Column("times_as_fast", FACTOR, _of("ratio", "value"), to=To.PANDAS, help="As the first run."),
     chance_column(
         attrgetter("chance"), "That it really is faster than the first run.", head="chance"
     ),

@@ -39,20 +39,20 @@ _RUNS = (
     Column("seeds", ANY, lambda run: run[1]),
     Column("kept", FLAG, lambda run: run[0].kept is not None, help="Whether it was kept."),
 )
-_VALUES = (
+SIDE_BY_SIDE = (
     Column(
         "sides", ROWS, lambda found: list(zip(found.sides, found.seeds, strict=True)), inner=_RUNS
     ),
     Column("method", WORDS, lambda found: method(found), help="How ratios were found, and bytes."),
     Column("confidence", FACTOR, lambda _: CONFIDENCE),
-    Column("troubles", ANY, help="Bytes that found no room, or were lost."),
-    Column("phases", ROWS, lambda found: found.rows, inner=PHASES),
+    Column("troubles", ROWS, help="Bytes that found no room, or were lost."),
+    Column("phases", ROWS, lambda found: found.rows, inner=PHASES, help="Of each kind, in order."),
 )
 
 
 def side_by_side_answer(found: SideBySide, command: str = "") -> Answer:
     """Return the answer on runs side by side; ``command`` as it was typed."""
-    values = Values("side-by-side", _VALUES, found)
+    values = Values("side-by-side", SIDE_BY_SIDE, found)
     told = [
         Points([(one.name, one.said) for one in row.sides if one.said], f"{row.title}:")
         for row in found.rows

@@ -59,7 +59,7 @@ _SURE = " How sure it is: the chance that it helps in reality, too."
 _OF_A_CHANGE = ("typed", "who", "chance_better", "node_seconds")
 """Columns that a table of parts of the path has not."""
 
-_PHASES = (
+EXPLANATION_PHASES = (
     *PLACE,
     Column("seconds", SECONDS, help="All its repetitions together."),
     Column("verdict", WORDS, lambda one: verdict(one), help="Which part is to blame."),
@@ -67,15 +67,20 @@ _PHASES = (
     Column("beside", WORDS, lambda one: beside(one), help="Which other job slows it."),
     Column("waits", ROWS, lambda one: _own(one, one.load.waits), help="Of a rank on average."),
     Column("doing", ROWS, lambda one: _own(one, one.load.doing), help="At what it waited."),
-    Column("critical_path", ROWS, lambda one: [] if one.path is None else one.path.shares()),
+    Column(
+        "critical_path",
+        ROWS,
+        lambda one: [] if one.path is None else one.path.shares(),
+        help="What kept the last rank, longest first.",
+    ),
     Column("without", ROWS, inner=TRIED, help="Without each part, the largest gain first."),
     Column("with", ROWS, lambda one: one.changed, inner=TRIED, help="With each change."),
 )
-_VALUES = (
+EXPLANATION = (
     Column("scenario", ANY, lambda told: told.scenario.model_dump(mode="json", exclude_none=True)),
-    Column("runs", NUMBER, lambda told: told.runs + 1),
+    Column("runs", NUMBER, lambda told: told.runs + 1, help="That were made."),
     Column("worth_saying", FACTOR, lambda _: WORTH_SAYING, help="Times as fast."),
-    Column("phases", ROWS, inner=_PHASES),
+    Column("phases", ROWS, inner=EXPLANATION_PHASES, help="Of each kind, in order."),
     Column(
         "refused",
         ROWS,
@@ -98,7 +103,7 @@ def explanation_answer(
     text = Section("", "", list(_text(explanation, named)), on="text")
     of_run = _page_of(run, exact=explanation.exact)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
-    values = Values("explanation", _VALUES, explanation)
+    values = Values("explanation", EXPLANATION, explanation)
     told = [text, *_sections(explanation, named, command), *more]
     return replace(of_run, blocks=told, values=values, table=explanation.table)
 

@@ -31,7 +31,7 @@ from xc40io.telling.answer import (
     Values,
     plain_table,
 )
-from xc40io.telling.units import ANY, ROWS, WORDS
+from xc40io.telling.units import ANY, NUMBER, RECORD, ROWS, WORDS
 from xc40io.trust.sureness import Sureness, real_words, two_figures
 
 _WIDEST = 12
@@ -72,7 +72,7 @@ POINTS = (
 SWEEP = (
     Column("axes", ROWS, inner=(Column("path", WORDS), Column("values", ANY))),
     Column("sampled", ANY),
-    Column("seeds", ANY),
+    Column("seeds", ROWS, help="With which each combination was run."),
     Column("points", ROWS, _points_document, inner=POINTS),
     Column(
         "failures",
@@ -81,7 +81,8 @@ SWEEP = (
             dict(zip(("values", "seed", "reason"), failed, strict=True))
             for failed in done.failures()
         ],
-        inner=(Column("values", ANY), Column("seed", ANY), Column("reason", WORDS)),
+        inner=(Column("values", RECORD), Column("seed", NUMBER), Column("reason", WORDS)),
+        help="What could not be run, with which seed, and why.",
     ),
 )
 

@@ -47,7 +47,7 @@ from xc40io.telling.answer import (
     plain_table,
 )
 from xc40io.telling.text import hanging
-from xc40io.telling.units import ANY, ROWS
+from xc40io.telling.units import ANY, FLAG, PART, RECORD, ROWS
 from xc40io.topology.text import format_count
 from xc40io.trust.doubts import doubt_of
 from xc40io.trust.how_sure import NINE_OF_TEN, Interval
@@ -81,10 +81,10 @@ TUNING = (
     Column("exhaustive", ANY, help="Whether all settings were tried."),
     Column("seeds", ANY),
     Column("knobs", ROWS, lambda of: of.space.knobs, inner=_KNOBS),
-    Column("already_best", ANY, help="Whether nothing has to change."),
+    Column("already_best", FLAG, help="Whether nothing has to change."),
     Column(
         "chance",
-        ANY,
+        PART,
         lambda of: None if of.exact else of.chance,
         help="That a real run is faster, too.",
     ),
@@ -95,9 +95,9 @@ TUNING = (
         lambda of: _node_seconds(of),
         help="Of the job's I/O, before and after; null where its nodes stay as they are.",
     ),
-    Column("best", ANY, lambda of: _trial(of, of.best)),
-    Column("present", ANY, lambda of: _trial(of, of.present)),
-    Column("runners_up", ANY, lambda of: list(_runners_up(of))),
+    Column("best", ANY, lambda of: _trial(of, of.best), help="The best setting."),
+    Column("present", ANY, lambda of: _trial(of, of.present), help="The setting as it is now."),
+    Column("runners_up", ANY, lambda of: list(_runners_up(of)), help="Nearest first."),
     Column(
         "not_advised",
         ANY,
@@ -105,7 +105,7 @@ TUNING = (
         help="Simulated faster than the best, with the reason why they are not proposed.",
     ),
     Column("proposal", ANY, lambda of: proposal_of(of.space, of.best)),
-    Column("importance", ANY, help="Shares of 1."),
+    Column("importance", RECORD, help="How much each knob decides: shares of 1."),
     Column("binding", ANY, lambda of: list(_bindings(of))),
     Column("model_error", ANY, lambda of: _model_error(of)),
     Column("beside", ANY, beside_values, help="What others did meanwhile."),
