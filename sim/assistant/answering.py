@@ -7,6 +7,7 @@ from typing import Any
 
 from xc40io.assistant.answers import ANSWERS, SUMMARY, told
 from xc40io.assistant.questions import (
+    COMMANDS,
     AboutARun,
     CompareQuestion,
     MachineQuestion,
@@ -148,12 +149,11 @@ def scenario_of(question: AboutARun, limits: Limits) -> Scenario | JobsScenario:
     InputError
         If there is none, if it is not of its form, or larger than a run may be.
     """
-    limits.check_sent({"scenario": question.scenario, "ior": question.ior})
-    if (question.scenario is None) == (question.ior is None):
-        raise InputError(
-            "scenario and ior: right would be one of them, a scenario or an IOR command line"
-        )
-    found = _of_ior(question) if question.ior is not None else _of_scenario(question)
+    limits.check_sent({_PLACE: question.scenario, **question.commands})
+    if (question.scenario is not None) + len(question.commands) != 1:
+        names = ", ".join((_PLACE, *COMMANDS))
+        raise InputError(f"{names}: right would be one of them, a scenario or a command line")
+    found = _of_command(question) if question.commands else _of_scenario(question)
     with naming("faults"):
         faults = tuple(map(parse_fault, question.faults))
     updates: dict[str, Any] = {
@@ -204,13 +204,15 @@ def check_run(scenario: Scenario | JobsScenario, limits: Limits) -> None:
             )
 
 
-def _of_ior(question: AboutARun) -> Scenario:
-    """Return the scenario of an IOR command line and of what stands beside it."""
-    if not question.ior or not question.ior.strip():
-        raise InputError("ior: there is no option; right would be -a POSIX -w -r -b 8m -t 8m")
+def _of_command(question: AboutARun) -> Scenario:
+    """Return the scenario of a program's command line and of what stands beside it."""
+    ((program, words),) = question.commands.items()
+    if not words.strip():
+        example = COMMANDS[program].example
+        raise InputError(f"{program}: there is no option; right would be {example}")
     asked = {name: getattr(question, name) for name in ASKED}
     job = {name: JOB[name].default if one is None else one for name, one in asked.items()}
-    found = parse_jobs({**in_scenario(job), "workload": {"ior": question.ior}}, "ior")
+    found = parse_jobs({**in_scenario(job), "workload": {program: words}}, program)
     assert isinstance(found, Scenario)  # it lists no jobs
     return found
 
@@ -221,7 +223,7 @@ def _of_scenario(question: AboutARun) -> Scenario | JobsScenario:
         if getattr(question, name) is not None:
             raise InputError(
                 f"{name} beside scenario: what describes the job stands in the scenario; right "
-                "would be ior, changes, or a scenario written out"
+                "would be a command line, changes, or a scenario written out"
             )
     asked = question.scenario
     assert asked is not None

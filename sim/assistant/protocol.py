@@ -45,7 +45,7 @@ on the real machine, or to learn why a job was slow. All seconds are simulated o
 
 How to begin: `simulate` for one run, `explain` for what bounds it and what would help, `compare`
 for single changes, `sweep` for combinations, `tune` for the best settings, `machine` for rates and
-defaults. A run is an IOR command line (ior, machine, nodes, ppn, stripe_count, stripe_size) or a
+defaults. A run is a command line (ior, mdtest; machine, nodes, ppn, stripe_count, stripe_size) or a
 scenario (resource xc40io://scenarios).
 
 How far to trust it (resource xc40io://how-far-to-trust-it): its first tables say by which factor

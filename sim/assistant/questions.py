@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    create_model,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from xc40io.config.job_form import ASKED, HELP, JOB
+from xc40io.workloads.catalogue import PROGRAMS
+from xc40io.workloads.program import Program
 
 
 def _read(value: object) -> object:
@@ -32,10 +42,11 @@ _Read = BeforeValidator(_read)
 _Number = BeforeValidator(_no_truth)
 
 
-def _beside_ior(name: str, *examples: str) -> Any:
-    """Return the default and the words of an argument that stands beside an IOR command line."""
+def _beside(name: str, *examples: str) -> Any:
+    """Return the default and the words of an argument that stands beside a command line."""
     unless = JOB[name].default
-    words = f"Beside ior: {ASKED[name]}{'' if unless is None else f'; {unless} unless given.'}"
+    words = f"Beside a command line: {ASKED[name]}"
+    words += "" if unless is None else f"; {unless} unless given."
     return Field(None, description=words, examples=list(examples) or None)
 
 
@@ -52,27 +63,21 @@ class Question(BaseModel):
         return value if asked is bool else _no_truth(value)
 
 
-class AboutARun(Question):
-    """A run: a scenario, or an IOR command line with the job that runs it."""
+class _Run(Question):
+    """A run: a scenario, or the command line of a program with the job that runs it."""
 
     scenario: str | dict[str, Any] | None = Field(
         None,
         description="The name of a scenario that ships (resource xc40io://scenarios lists them), "
-        "or a whole scenario: an object, or its text in YAML or JSON. In place of ior.",
+        "or a whole scenario: an object, or its text in YAML or JSON. In place of a command line.",
         examples=["theta-headline"],
     )
-    ior: str | None = Field(
-        None,
-        description="Arguments of an IOR 3.x command, without the program's name. Names of files "
-        "are simulated ones. In place of scenario.",
-        examples=["-a POSIX -w -r -C -e -b 8m -t 8m"],
-    )
-    machine: str | None = _beside_ior("machine")
-    nodes: Annotated[int, Field(ge=JOB["nodes"].least)] | None = _beside_ior("nodes")
-    ppn: Annotated[int, Field(ge=JOB["ppn"].least)] | None = _beside_ior("ppn")
-    stripe_count: int | None = _beside_ior("stripe_count")
-    stripe_size: str | int | None = _beside_ior("stripe_size", "8m")
-    hints: str | None = _beside_ior("hints", "*:cray_cb_nodes_multiplier=4")
+    machine: str | None = _beside("machine")
+    nodes: Annotated[int, Field(ge=JOB["nodes"].least)] | None = _beside("nodes")
+    ppn: Annotated[int, Field(ge=JOB["ppn"].least)] | None = _beside("ppn")
+    stripe_count: int | None = _beside("stripe_count")
+    stripe_size: str | int | None = _beside("stripe_size", "8m")
+    hints: str | None = _beside("hints", "*:cray_cb_nodes_multiplier=4")
     changes: Annotated[dict[str, Any], _Read] = Field(
         default_factory=dict,
         description="New values for the machine by dotted path; tool machine with values=true "
@@ -88,6 +93,29 @@ class AboutARun(Question):
         None,
         description=f"{HELP['seed'].rstrip('.')}; {JOB['seed'].default} unless given.",
     )
+
+    @property
+    def commands(self) -> dict[str, str]:
+        """The command lines that were given, by the program."""
+        given = ((name, getattr(self, name)) for name in COMMANDS)
+        return {name: words for name, words in given if words is not None}
+
+
+def _arguments(program: Program) -> Any:
+    """Return the field of a program's command line."""
+    words = f"Arguments of {program.title}, without the program's name. Names of files are "
+    words += "simulated ones. In place of scenario."
+    return str | None, Field(None, description=words, examples=[program.example])
+
+
+COMMANDS = {name: program for name, program in PROGRAMS.items() if program.example}
+"""The programs that have a command line; each is an argument of a run."""
+
+if TYPE_CHECKING:
+    AboutARun = _Run
+else:
+    _FIELDS = {name: _arguments(program) for name, program in COMMANDS.items()}
+    AboutARun = create_model("AboutARun", __base__=_Run, __doc__=_Run.__doc__, **_FIELDS)
 
 
 class SweepQuestion(AboutARun):

@@ -48,6 +48,14 @@ def test_an_ior_command_is_run_as_the_command_line_runs_it():
     assert machine_of(found).lustre.osts == 112
 
 
+def test_each_program_with_a_command_line_can_be_asked_for():
+    found = asked(mdtest="-n 4 -F", nodes=2, ppn=1)
+    assert found == asked(scenario=JOB | {"ppn": 1, "workload": {"mdtest": "-n 4 -F"}})
+    assert [
+        phase["phase"] for phase in answered("simulate", mdtest="-n 4 -F -C", nodes=1)["phases"]
+    ]
+
+
 def test_a_scenario_may_be_a_name_an_object_or_a_text():
     assert asked(scenario="theta-headline") == load_jobs("theta-headline")
     assert isinstance(asked(scenario="theta-two-jobs"), JobsScenario)
@@ -67,6 +75,7 @@ def test_lists_and_objects_may_come_as_json():
     [
         ({}, "right would be one of them"),
         ({"ior": "-w", "scenario": "theta-headline"}, "right would be one of them"),
+        ({"ior": "-w", "mdtest": "-n 4"}, "right would be one of them"),
         ({"ior": " "}, "there is no option"),
         ({"scenario": "theta-headline", "nodes": 4}, "nodes beside scenario"),
         (
