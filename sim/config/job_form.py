@@ -1,7 +1,7 @@
-"""The form of a job: its fields as a command line, an assistant and the explorer ask for them.
+"""The form of a job: its fields as a command line and an assistant ask for them.
 
 ``JOB`` says of each field what it is: where its value stands in a scenario, what it takes, what it
-is unless given. The other tables have the words in which each of the three asks for it.
+is unless given. The other tables have the words in which both ask for it.
 :class:`~xc40io.config.scenario.Scenario` takes its choices from here; bounds and defaults a test
 compares. Nothing heavy is imported: help on the command line does without pydantic.
 """
@@ -146,19 +146,6 @@ ASKED = {
     "hints": f"hints for MPI-IO, as {HINTS} has them.",
 }
 """What an assistant may say of a job beside an IOR command line."""
-
-CALLED = {
-    "machine": ("Machine", "machine"),
-    "nodes": ("Nodes", "nodes"),
-    "ppn": ("Ranks a node", "ranks a node"),
-    "target": ("Files on", "files on"),
-    "stripe_count": ("Stripe count (-1: all)", "stripe count"),
-    "stripe_size": ("Stripe size", "stripe size"),
-    "rpcs_as_one": ("RPCs handled as one", "RPCs handled as one"),
-    "seed": ("Seed", "seed"),
-}
-"""What the explorer calls its controls: beside them, and within a sentence."""
-
 
 FROM_LOG = ("machine", "nodes", "ppn")
 """What the log of a job tells of it, unless something else is asked for."""

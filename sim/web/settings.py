@@ -14,7 +14,6 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from xc40io.config.errors import nearest
 from xc40io.config.files import shipped
-from xc40io.config.job_form import CALLED
 from xc40io.config.units import SHORT_SIZES
 
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
@@ -67,37 +66,80 @@ HintText = Annotated[str, AfterValidator(_hints)]
 Buffering = Literal["automatic", "enable", "disable"]
 
 
+class Control(NamedTuple):
+    """What the control of a field is called."""
+
+    label: str  # beside its widget
+    within: str = ""  # a sentence, where it is not called so there, too
+    options: dict[str, str] | None = None  # what its values are called, where not as they are
+    said: tuple[object, str] = (None, "")  # a value that a sentence calls otherwise
+
+    @property
+    def noun(self) -> str:
+        """What it is called within a sentence."""
+        return self.within or f"{self.label[:1].lower()}{self.label[1:]}"
+
+
+_TARGETS = {"Lustre": "lustre", "SSDs of the nodes": "ssd", "burst buffer": "bb"}
+_WORKS = {"write, then read": "both", "write": "write", "read": "read"}
+_FILES = {"one, shared": "shared", "one a rank": "own"}
+_LOCK_MODES = {"0: extent locks": "0", "1: a group lock": "1", "2: ahead": "2"}
+
+
 class Settings(BaseModel):
     """One setting of all controls. Every field is checked: a page may send anything."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    machine: MachineName = "theta"  # one that ships with xc40io; never a path
-    nodes: Annotated[int, Field(ge=1, le=100_000)] = 16
-    ppn: Annotated[int, Field(ge=1, le=1024)] = 16
-    target: Literal["lustre", "ssd", "bb"] = "lustre"
-    work: Literal["write", "read", "both"] = "both"  # both: first write, then read
-    api: Literal["POSIX", "MPIIO", "HDF5", "NCMPI"] = "POSIX"
-    collective: bool = False
-    ior3: bool = False  # IOR 3 does not cut a file that it opens through MPI-IO; IOR 4 does
-    files: Literal["shared", "own"] = "shared"
+    # A machine that ships with xc40io; never a path.
+    machine: Annotated[MachineName, Control("Machine")] = "theta"
+    nodes: Annotated[int, Field(ge=1, le=100_000), Control("Nodes")] = 16
+    ppn: Annotated[int, Field(ge=1, le=1024), Control("Ranks a node")] = 16
+    target: Annotated[Literal["lustre", "ssd", "bb"], Control("Files on", options=_TARGETS)] = (
+        "lustre"
+    )
+    work: Annotated[
+        Literal["write", "read", "both"],
+        Control("Work", options=_WORKS, said=("both", "write and read")),
+    ] = "both"
+    api: Annotated[Literal["POSIX", "MPIIO", "HDF5", "NCMPI"], Control("API", "API")] = "POSIX"
+    collective: Annotated[bool, Control("Collective calls (-c)", "collective calls")] = False
+    # IOR 3 does not cut a file that it opens through MPI-IO; IOR 4 does.
+    ior3: Annotated[bool, Control("As IOR 3 opens files", "IOR 3's way to open files")] = False
+    files: Annotated[Literal["shared", "own"], Control("Files", options=_FILES)] = "shared"
     # The calls of a rank: contiguous, interleaved with the other ranks' calls, or anywhere.
-    pattern: Literal["segmented", "strided", "random"] = "segmented"
-    block: SizeText = "8m"  # all that a rank moves
-    transfer: SizeText = "8m"  # of a call
-    stripe_count: Annotated[int, Field(ge=-1, le=100_000)] = 48  # 0: the default
-    stripe_size: StripeSizeText = "8m"  # nothing: the default
-    fsync: bool = True
-    reorder: bool = True
-    direct: bool = False
-    cb_nodes: Annotated[int, Field(ge=0, le=100_000)] = 0  # 0: as many as stripes
-    multiplier: Annotated[int, Field(ge=1, le=1024)] = 1
-    lock_mode: Literal["0", "1", "2"] = "0"
-    cb_write: Buffering = "automatic"
-    cb_read: Buffering = "automatic"
-    more_hints: HintText = ""
-    rpcs_as_one: Annotated[int, Field(ge=1, le=64)] = 1
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] = 1
+    pattern: Annotated[Literal["segmented", "strided", "random"], Control("Pattern")] = "segmented"
+    block: Annotated[SizeText, Control("Bytes of a rank")] = "8m"  # all that it moves
+    transfer: Annotated[SizeText, Control("Bytes of a call")] = "8m"
+    stripe_count: Annotated[
+        int,
+        Field(ge=-1, le=100_000),
+        Control("Stripe count (-1: all)", "stripe count", said=(-1, "all OSTs")),
+    ] = 48  # 0: the default
+    stripe_size: Annotated[StripeSizeText, Control("Stripe size")] = "8m"  # nothing: the default
+    fsync: Annotated[bool, Control("fsync after writing (-e)", "fsync (-e)")] = True
+    reorder: Annotated[bool, Control("Read what others wrote (-C)")] = True
+    direct: Annotated[bool, Control("Past the cache (O_DIRECT)", "O_DIRECT")] = False
+    cb_nodes: Annotated[
+        int,
+        Field(ge=0, le=100_000),
+        Control("Aggregators (0: auto)", "aggregators (cb_nodes)", said=(0, "one a stripe")),
+    ] = 0
+    multiplier: Annotated[
+        int, Field(ge=1, le=1024), Control("Multiplier", "aggregators a stripe (multiplier)")
+    ] = 1
+    lock_mode: Annotated[Literal["0", "1", "2"], Control("Lock mode", options=_LOCK_MODES)] = "0"
+    cb_write: Annotated[Buffering, Control("romio_cb_write", "collective buffering of writes")] = (
+        "automatic"
+    )
+    cb_read: Annotated[Buffering, Control("romio_cb_read", "collective buffering of reads")] = (
+        "automatic"
+    )
+    more_hints: Annotated[HintText, Control("Other hints (a=1:b=2)", "other hints")] = ""
+    rpcs_as_one: Annotated[
+        int, Field(ge=1, le=64), Control("RPCs handled as one", "RPCs handled as one")
+    ] = 1
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1), Control("Seed")] = 1
 
     @model_validator(mode="after")
     def _calls_fill_the_block(self) -> Settings:
@@ -154,47 +196,13 @@ class Difference(NamedTuple):
     others: str
 
 
-class Control(NamedTuple):
-    """What a field is called."""
-
-    label: str  # beside its widget
-    noun: str  # within a sentence
-    options: dict[str, str] | None = None  # what its values are called, where not as they are
-
-
-CONTROLS = {name: Control(*called) for name, called in CALLED.items()} | {
-    "target": Control(
-        *CALLED["target"], {"Lustre": "lustre", "SSDs of the nodes": "ssd", "burst buffer": "bb"}
-    ),
-    "work": Control("Work", "work", {"write, then read": "both", "write": "write", "read": "read"}),
-    "api": Control("API", "API"),
-    "collective": Control("Collective calls (-c)", "collective calls"),
-    "ior3": Control("As IOR 3 opens files", "IOR 3's way to open files"),
-    "files": Control("Files", "files", {"one, shared": "shared", "one a rank": "own"}),
-    "pattern": Control("Pattern", "pattern"),
-    "block": Control("Bytes of a rank", "bytes of a rank"),
-    "transfer": Control("Bytes of a call", "bytes of a call"),
-    "fsync": Control("fsync after writing (-e)", "fsync (-e)"),
-    "reorder": Control("Read what others wrote (-C)", "read what others wrote (-C)"),
-    "direct": Control("Past the cache (O_DIRECT)", "O_DIRECT"),
-    "cb_nodes": Control("Aggregators (0: auto)", "aggregators (cb_nodes)"),
-    "multiplier": Control("Multiplier", "aggregators a stripe (multiplier)"),
-    "lock_mode": Control(
-        "Lock mode",
-        "lock mode",
-        {"0: extent locks": "0", "1: a group lock": "1", "2: ahead": "2"},
-    ),
-    "cb_write": Control("romio_cb_write", "collective buffering of writes"),
-    "cb_read": Control("romio_cb_read", "collective buffering of reads"),
-    "more_hints": Control("Other hints (a=1:b=2)", "other hints"),
+CONTROLS = {
+    name: control
+    for name, field in Settings.model_fields.items()
+    for control in field.metadata
+    if isinstance(control, Control)
 }
 """What each field of a setting is called."""
-
-_SAID = {
-    ("stripe_count", -1): "all OSTs",
-    ("cb_nodes", 0): "one a stripe",
-    ("work", "both"): "write and read",
-}
 
 
 class Group(NamedTuple):
@@ -232,7 +240,8 @@ def _word(name: str, value: Any) -> str:
         return "yes" if value else "no"
     if name in ("block", "transfer", "stripe_size") and value:
         return _in_full(value)
-    return _SAID.get((name, value), str(value) or "default")
+    special, words = CONTROLS[name].said
+    return words if value == special else str(value) or "default"
 
 
 def _in_full(size: str) -> str:

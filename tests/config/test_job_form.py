@@ -8,7 +8,7 @@ import pytest
 from model_fields import fields_of
 from pydantic.fields import FieldInfo
 
-from xc40io.config.job_form import ASKED, CALLED, HELP, HINTS, JOB, in_scenario
+from xc40io.config.job_form import ASKED, HELP, HINTS, JOB, in_scenario
 from xc40io.config.scenario import Placement, Scenario, Target
 
 OF_THE_COMMAND_LINE = {"machine": "theta", "nodes": 256, "ppn": 16}
@@ -67,4 +67,4 @@ def test_hints_are_a_variable_of_the_environment() -> None:
 
 def test_every_field_has_words_and_no_words_are_of_another() -> None:
     assert list(HELP) == list(JOB)
-    assert ASKED.keys() | CALLED.keys() <= JOB.keys()
+    assert ASKED.keys() <= JOB.keys()
