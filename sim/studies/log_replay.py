@@ -67,16 +67,7 @@ class LogReplay:
         job: AskedJob,
         recorded: Sequence[str] = (),
     ) -> LogReplay:
-        """Read the log; its warnings are for the caller to print.
-
-        Parameters
-        ----------
-        path
-            Of the log.
-        timing, assignments, job
-            As typed.
-        recorded
-            What is known of the recorded run, as typed.
+        """Read the log; its warnings are for the caller to print. All is as typed.
 
         Raises
         ------

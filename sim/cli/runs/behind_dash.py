@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from xc40io.cli import options
-from xc40io.cli.job_options import describe, described
-from xc40io.cli.options import Keep, View, Whole
-from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.cli.job_options import described
+from xc40io.cli.options import Whole
+from xc40io.cli.runs.what_ifs import running
 from xc40io.config.asked_workload import Workload
 from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.program import Program
@@ -46,22 +43,11 @@ _THREADS = click.option(
 def command_of(program: Program) -> click.Command:
     """Return the command that runs a program, with its words behind a double dash."""
 
-    def run(
-        *,
-        assignments: tuple[str, ...],
-        asked: WhatIfs,
-        view: View,
-        keep: Keep,
-        arguments: tuple[str, ...],
-        io_threads: int = 1,
-        **job: Any,
-    ) -> None:
-        workload = Workload.of(program.name, arguments)
-        scenario = describe(workload, assignments, job, io_threads=io_threads)
-        run_or_compare(scenario, asked, view, keep)
+    def make(_: object, *, arguments: tuple[str, ...]) -> Workload:
+        return Workload.of(program.name, arguments)
 
     metavar = f"[-- {program.title.upper()} ARGUMENTS]"
     words = click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar=metavar)
-    decorated = options.changes(what_if_options(options.output(words(run))))
+    decorated = running(words(make))
     decorated = described(_THREADS(decorated) if program.make.io_threads else decorated)
     return click.command(program.name, cls=_BehindDash, help=program.help)(decorated)

@@ -7,10 +7,8 @@ from typing import Any
 import click
 
 from xc40io.archive.whole_files import make_folder
-from xc40io.cli import options
-from xc40io.cli.job_options import describe, described
-from xc40io.cli.options import Keep, View
-from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.cli.job_options import described
+from xc40io.cli.runs.what_ifs import running
 from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.workloads.h5bench.configuration import read_configuration
@@ -36,21 +34,10 @@ those that its mpi starts, as many on each node as --ppn says at most.
     metavar="FOLDER",
     help="Where the CSV files go that the configuration names.",
 )
-@options.changes
-@what_if_options
-@options.output
+@running
 @click.argument("config", metavar="CONFIG.json")
-def h5bench(
-    *,
-    config: str,
-    results: str | None,
-    assignments: tuple[str, ...],
-    asked: WhatIfs,
-    view: View,
-    keep: Keep,
-    **job: Any,
-) -> None:
-    """Run it with the options as click has read them."""
+def h5bench(job: dict[str, Any], *, config: str, results: str | None) -> Workload:
+    """Return what the configuration asks for."""
     ranks = read_configuration(config).ranks
     if job["nodes"] is None and job["placement"] in ("contiguous", "random", "spread"):
         job["ppn"] = next(part for part in range(job["ppn"], 0, -1) if ranks % part == 0)
@@ -59,5 +46,4 @@ def h5bench(
     if results is not None:
         make_folder(results, "--results")
         kernel["results"] = results
-    scenario = describe(Workload(kernel=kernel), assignments, job)
-    run_or_compare(scenario, asked, view, keep)
+    return Workload(kernel=kernel)

@@ -9,11 +9,10 @@ import click
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.cli import options
-from xc40io.cli.job_options import describe, described
+from xc40io.cli.job_options import described
 from xc40io.cli.kernel_options import kernel_document, kernel_options
-from xc40io.cli.options import Keep, View
 from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
-from xc40io.cli.runs.what_ifs import WhatIfs, run_or_compare, what_if_options
+from xc40io.cli.runs.what_ifs import running
 from xc40io.cli.written import FILE
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
@@ -140,24 +139,14 @@ def _command(name: str) -> click.Command:
     entry = KERNELS[name]
     model, summary = entry.load(), entry.summary
 
-    def run(
-        assignments: tuple[str, ...],
-        asked: WhatIfs,
-        view: View,
-        keep: Keep,
-        **values: Any,
-    ) -> None:
-        job = {option: values.pop(option) for option in JOB}
-        scenario = describe(Workload(kernel=kernel_document(name, values)), assignments, job)
-        run_or_compare(scenario, asked, view, keep)
+    def make(_: object, **values: Any) -> Workload:
+        return Workload(kernel=kernel_document(name, values))
 
-    decorated = what_if_options(options.output(run))
-    decorated = options.changes(decorated)
     for field in _RESERVED & model.model_fields.keys():
         raise click.UsageError(
             f"{name}: parameters.{field}: --{field} is an option of every kernel; right would be "
             "another name"
         )
-    decorated = described(kernel_options(model)(decorated))
+    decorated = described(kernel_options(model)(running(make)))
     text = f"{summary}\n\n{cleandoc(model.__doc__ or '')}"
     return click.command(name, help=text, short_help=summary)(decorated)

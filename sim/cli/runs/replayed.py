@@ -68,16 +68,7 @@ def scenario_of_log(
 
     Of a log it is said where the job ran, as far as that is known, and what was slow.
 
-    Parameters
-    ----------
-    path
-        Of the log, or of the table.
-    assignments
-        Changes of the machine, as typed.
-    job
-        The options that describe the job; None: as the log tells.
-    recorded
-        What is known of the recorded run, as typed.
+    What is None of the job is as the log tells.
 
     Raises
     ------

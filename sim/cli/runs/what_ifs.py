@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from xc40io.cli.face import typed_command
-from xc40io.cli.options import MOST_PROCESSES, MOST_SEEDS, Keep, View, Whole
+from xc40io.cli.job_options import describe
+from xc40io.cli.options import MOST_PROCESSES, MOST_SEEDS, Keep, View, Whole, changes, output
 from xc40io.cli.study_options import Findings, Study, findings_of
 from xc40io.config.errors import InputError
+from xc40io.config.job_form import JOB
 
 if TYPE_CHECKING:
+    from xc40io.config.asked_workload import Workload
     from xc40io.config.jobs import JobsScenario
     from xc40io.config.scenario import Scenario
     from xc40io.studies.compare.side import Side
@@ -115,6 +118,31 @@ def run_or_compare(scenario: Scenario, asked: WhatIfs, view: View, keep: Keep) -
         from xc40io.cli.runs.printing import run_and_print
 
         run_and_print(scenario, view, keep)
+
+
+def running(make: Callable[..., Workload]) -> Callable[..., Any]:
+    """Return the command that runs, or compares, the workload that a function makes.
+
+    The function gets the options that describe the job, by their names, and may change them; its
+    own options follow.
+    """
+
+    @wraps(make)
+    def run(
+        *,
+        assignments: tuple[str, ...],
+        asked: WhatIfs,
+        view: View,
+        keep: Keep,
+        io_threads: int = 1,
+        **typed: Any,
+    ) -> None:
+        job = {name: typed.pop(name) for name in JOB}
+        workload = make(job, **typed)
+        scenario = describe(workload, assignments, job, io_threads=io_threads)
+        run_or_compare(scenario, asked, view, keep)
+
+    return changes(what_if_options(output(run)))
 
 
 def _of_one_run(view: View, keep: Keep) -> str:
