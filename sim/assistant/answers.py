@@ -205,7 +205,8 @@ def _values(machine: Machine) -> Iterator[tuple[str, Any, str, str]]:
     """Yield every value of a machine with its source."""
     for path, value in machine.values(units=True).items():
         origin = machine.provenance.get(path)
-        yield path, value, *(("", "") if origin is None else (origin.firm, origin.source))
+        firm, source = ("", "") if origin is None else (origin.firm, origin.source)
+        yield path, value, firm, source
 
 
 def _rows(**helps: str) -> Columns:

@@ -128,7 +128,8 @@ def scenario_of_name(
     if is_log(name) or name.lower().endswith(TABLES):
         from xc40io.cli.runs.replayed import scenario_of_log
 
-        asked = AskedJob(**job | dict.fromkeys(set(FROM_LOG) - given))
+        untold: dict[str, Any] = dict.fromkeys(set(FROM_LOG) - given)
+        asked = AskedJob(**job | untold)
         return scenario_of_log(name, assignments, asked, recorded)
     right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"
     load = _of_result if is_kept(name) else load_jobs
