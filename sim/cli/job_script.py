@@ -10,11 +10,10 @@ import click
 from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
 from xc40io.config.asked_job import variables_of
 from xc40io.config.job_form import JOB
-from xc40io.config.jobs import load_jobs
+from xc40io.config.jobs import JobsScenario, load_jobs
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
 if TYPE_CHECKING:
-    from xc40io.config.jobs import JobsScenario
     from xc40io.config.scenario import Scenario
 
 _OF_A_SCRIPT = (

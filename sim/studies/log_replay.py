@@ -11,23 +11,25 @@ from xc40io.config.asked_job import inherited, scenario_of_job, variables_of
 from xc40io.config.asked_workload import Workload
 from xc40io.config.job_form import FROM_LOG, HINTS, AskedJob, option_of
 from xc40io.config.machine import DEFAULT_MACHINE, load_machine
-from xc40io.config.scenario import machine_of
+from xc40io.config.scenario import Scenario, machine_of
 from xc40io.findings.replay_report import ReplayReport, replay_report
 from xc40io.run.simulate import simulate
-from xc40io.workloads.darshan.facts import check_no_facts, facts_of, fitted_rates, slowed_parts
+from xc40io.workloads.darshan.facts import (
+    Facts,
+    check_no_facts,
+    facts_of,
+    fitted_rates,
+    slowed_parts,
+)
 from xc40io.workloads.darshan.inference import as_hints, hints_shown
-from xc40io.workloads.darshan.log import read_log
-from xc40io.workloads.darshan.place import dealt_to, where_it_ran
+from xc40io.workloads.darshan.log import DarshanLog, read_log
+from xc40io.workloads.darshan.place import Place, Shape, dealt_to, where_it_ran
 from xc40io.workloads.darshan.reconstruction import reconstruct
 from xc40io.workloads.darshan.slow_parts import slow_sentences
 from xc40io.workloads.replay.kernel import open_trace
 
 if TYPE_CHECKING:
     from xc40io.config.parts.lustre import Lustre
-    from xc40io.config.scenario import Scenario
-    from xc40io.workloads.darshan.facts import Facts
-    from xc40io.workloads.darshan.log import DarshanLog
-    from xc40io.workloads.darshan.place import Place, Shape
 
 Watch = Callable[[], AbstractContextManager[Any]]
 """Makes who is told of the progress of a run."""
