@@ -24,14 +24,19 @@ DECISIONS = "".join(
     page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs/decisions").glob("*.md"))
 )
 NAMED = re.findall(r"`((?:sim|topology)/[\w/]+\.py):([\w.]+)`", PAGE + DECISIONS)
-WALK = PAGE.split("## One write", 1)[1].split("\n## ", 1)[0]
+WRITE, ANSWER = (
+    PAGE.split(f"## {heading}", 1)[1].split("\n## ", 1)[0]
+    for heading in ("One write", "One answer")
+)
 
 TRACE = """
-import json, sys
+import contextlib, io, json, sys
 from pathlib import Path
+from xc40io.cli import main
 from xc40io.config.scenario import Scenario
 from xc40io.run.simulate import simulate
 
+asked = json.loads(sys.argv[1])
 root, calls = str(Path.cwd()) + "/", []
 
 def note(frame, event, _):
@@ -39,9 +44,15 @@ def note(frame, event, _):
     if event == "call" and code.co_filename.startswith(root):
         calls.append(code.co_filename.removeprefix(root) + ":" + code.co_qualname)
 
-scenario = Scenario.model_validate(json.loads(sys.argv[1]))
-sys.setprofile(note)
-simulate(scenario)
+if isinstance(asked, dict):
+    scenario = Scenario.model_validate(asked)
+    sys.setprofile(note)
+    simulate(scenario)
+else:
+    sys.argv = asked
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        sys.setprofile(note)
+        main()
 sys.setprofile(None)
 print(json.dumps(calls))
 """
@@ -100,9 +111,9 @@ SMALL = {
 }
 
 
-def ask(code: str, scenario: dict[str, Any], tree: Path, folder: Path) -> Any:
-    """Return what a program prints that runs a scenario, with the sources of a tree, uncompiled."""
-    return json.loads(printed(tree, folder, code, json.dumps(scenario)))
+def ask(code: str, asked: dict[str, Any] | list[str], tree: Path, folder: Path) -> Any:
+    """Return what a program prints of what is asked, with the sources of a tree, uncompiled."""
+    return json.loads(printed(tree, folder, code, json.dumps(asked)))
 
 
 @cache
@@ -137,12 +148,28 @@ def test_every_decision_is_listed_with_its_page():
     assert set(listed) == there
 
 
+LAYERS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "importlinter"
+]["contracts"][0]["layers"]
+
+
 def test_the_rooms_are_those_that_imports_keep_apart():
-    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    layers = rules["tool"]["importlinter"]["contracts"][0]["layers"]
     rooms = re.findall(r"^\| `(?:sim/)?(\w+)` \|", PAGE, re.MULTILINE)
     # Those that stand beside each other in a layer are listed by their names.
-    assert rooms == [room for layer in layers[::-1] for room in sorted(layer.split(" | "))]
+    assert rooms == [room for layer in LAYERS[::-1] for room in sorted(layer.split(" | "))]
+
+
+def stops(walk: str, layer: str) -> list[str]:
+    """Return the numbers of the steps of a walk that name a module of a layer."""
+    steps = re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\n\n|\Z)", walk, re.MULTILINE | re.DOTALL)
+    rooms = "|".join(layer.split(" | "))
+    return [number for number, text in steps if re.search(rf"`sim/(?:{rooms})/", text)]
+
+
+def test_the_drawing_shows_the_layers_and_where_the_walks_pass():
+    drawn = re.findall(r"^ *\w* \| (.{25}) \| (.{16}) \| (.{11}) \|$", PAGE, re.MULTILINE)
+    found = [(layer.strip(), write.split(), answer.split()) for layer, write, answer in drawn]
+    assert found == [(layer, stops(WRITE, layer), stops(ANSWER, layer)) for layer in LAYERS]
 
 
 def test_simpy_is_the_sequencer(monkeypatch):
@@ -160,13 +187,20 @@ def test_simpy_is_the_sequencer(monkeypatch):
     assert result.events == pytest.approx(many, rel=0.1)
 
 
-def test_a_write_goes_the_way_that_is_told(tmp_path):
-    """Every function of the walk is called, one after the other in this order."""
-    walk = [":".join(step) for step in re.findall(r"`(sim/[\w/]+\.py):([\w.]+)`", WALK)]
-    scenario = SMALL | {"workload": {"ior": re.search(r"`ior (.*)`", WALK)[1]}}
-    calls = iter(ask(TRACE, scenario, ROOT, tmp_path))
-    for step in walk:
+def check_walk(walk: str, asked: dict[str, Any] | list[str], folder: Path) -> None:
+    """Check that every function of a walk is called, one after the other in this order."""
+    calls = iter(ask(TRACE, asked, ROOT, folder))
+    for step in map(":".join, re.findall(r"`(sim/[\w/]+\.py):((?:\w+\.)?[a-z_]\w*)`", walk)):
         assert step in calls, f"{step} is not called there"
+
+
+def test_a_write_goes_the_way_that_is_told(tmp_path):
+    check_walk(WRITE, SMALL | {"workload": {"ior": re.search(r"`ior (.*)`", WRITE)[1]}}, tmp_path)
+
+
+def test_an_answer_goes_the_way_that_is_told(tmp_path):
+    walk = ANSWER.split("\nWith `--json`", 1)[0]
+    check_walk(walk, re.search(r"`(xc40io ior .*)`", walk)[1].split(), tmp_path)
 
 
 @pytest.fixture
