@@ -26,7 +26,7 @@ _WORD = 0xFFFF_FFFF
 _ROW = np.dtype([("key", "i8"), ("next", "i4", LEVELS)], align=True)
 
 
-class Ordered(NamedTuple):
+class SortedLists(NamedTuple):
     """The sorted lists."""
 
     # int32 (rows, LEVELS): the row that follows on each level on which a row is linked, or -1
@@ -35,13 +35,13 @@ class Ordered(NamedTuple):
     keys: Integers  # int64 (rows,): what the lists are sorted by
 
 
-def make_ordered(lists: int, rows: int) -> Ordered:
+def make_ordered(lists: int, rows: int) -> SortedLists:
     """Return empty lists over rows 0 to ``rows - 1``."""
     table = make_table(_ROW, rows)
-    return Ordered(table["next"], np.full((lists, LEVELS), -1, np.int32), table["key"])
+    return SortedLists(table["next"], np.full((lists, LEVELS), -1, np.int32), table["key"])
 
 
-def enlarge_ordered(ordered: Ordered, lists: int, rows: int) -> Ordered:
+def enlarge_ordered(ordered: SortedLists, lists: int, rows: int) -> SortedLists:
     """Return the same lists, with empty ones added up to ``lists`` and rows up to ``rows``."""
     larger = make_ordered(lists, rows)
     larger.next[: len(ordered.next)] = ordered.next
@@ -50,7 +50,7 @@ def enlarge_ordered(ordered: Ordered, lists: int, rows: int) -> Ordered:
     return larger
 
 
-def lists_beside(ordered: Ordered, lists: int, known: Ordered | None = None) -> Ordered:
+def lists_beside(ordered: SortedLists, lists: int, known: SortedLists | None = None) -> SortedLists:
     """Return other lists over the rows of ``ordered``: a row is in one of either.
 
     They are empty, but for those that are ``known``: over the same rows before there were more.
@@ -58,7 +58,7 @@ def lists_beside(ordered: Ordered, lists: int, known: Ordered | None = None) -> 
     heads = np.full((lists, LEVELS), -1, np.int32)
     if known is not None:
         heads[: len(known.heads)] = known.heads
-    return Ordered(ordered.next, heads, ordered.keys)
+    return SortedLists(ordered.next, heads, ordered.keys)
 
 
 @njit
@@ -77,13 +77,13 @@ def _height(row: int) -> int:
 
 
 @njit
-def _after(ordered: Ordered, list_id: int, row: int, level: int) -> int:
+def _after(ordered: SortedLists, list_id: int, row: int, level: int) -> int:
     """Return the row that follows ``row`` on a level; row -1 stands before the first."""
     return ordered.heads[list_id, level] if row < 0 else ordered.next[row, level]
 
 
 @njit
-def _link(ordered: Ordered, list_id: int, row: int, level: int, follower: int) -> None:
+def _link(ordered: SortedLists, list_id: int, row: int, level: int, follower: int) -> None:
     """Link ``follower`` behind ``row`` on a level; row -1 stands before the first."""
     if row < 0:
         ordered.heads[list_id, level] = follower
@@ -92,7 +92,7 @@ def _link(ordered: Ordered, list_id: int, row: int, level: int, follower: int) -
 
 
 @njit
-def _advance(ordered: Ordered, list_id: int, row: int, level: int, key: int) -> int:
+def _advance(ordered: SortedLists, list_id: int, row: int, level: int, key: int) -> int:
     """Go from ``row`` to the last row of a level whose key is at most ``key``."""
     follower = _after(ordered, list_id, row, level)
     while follower >= 0 and ordered.keys[follower] <= key:
@@ -102,7 +102,7 @@ def _advance(ordered: Ordered, list_id: int, row: int, level: int, key: int) -> 
 
 
 @njit
-def insert(ordered: Ordered, list_id: int, row: int, key: int) -> None:
+def insert(ordered: SortedLists, list_id: int, row: int, key: int) -> None:
     """Add a row to a list."""
     ordered.keys[row] = key
     height = _height(row)
@@ -115,7 +115,7 @@ def insert(ordered: Ordered, list_id: int, row: int, key: int) -> None:
 
 
 @njit
-def remove(ordered: Ordered, list_id: int, row: int) -> None:
+def remove(ordered: SortedLists, list_id: int, row: int) -> None:
     """Take a row out of the list that holds it."""
     smaller = ordered.keys[row] - 1
     height = _height(row)
@@ -131,7 +131,7 @@ def remove(ordered: Ordered, list_id: int, row: int) -> None:
 
 
 @njit
-def last_not_after(ordered: Ordered, list_id: int, key: int) -> int:
+def last_not_after(ordered: SortedLists, list_id: int, key: int) -> int:
     """Return the row with the largest key that is at most ``key``, or -1."""
     row = -1
     for level in range(LEVELS - 1, -1, -1):
@@ -140,6 +140,6 @@ def last_not_after(ordered: Ordered, list_id: int, key: int) -> int:
 
 
 @njit
-def following(ordered: Ordered, list_id: int, row: int) -> int:
+def following(ordered: SortedLists, list_id: int, row: int) -> int:
     """Return the row that follows ``row`` in a list, or -1; the first one for row -1."""
     return _after(ordered, list_id, row, 0)

@@ -40,7 +40,7 @@ import numpy as np
 from xc40io.engine.compiled import njit
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.ordered import (
-    Ordered,
+    SortedLists,
     enlarge_ordered,
     following,
     insert,
@@ -160,9 +160,11 @@ class Locks(Component):
     marks: Table  # `LOCK_MARKS` records beside them; none where nothing is recorded
     spare_locks: Pool  # rows of `locks` that are free; the caller takes and gives them
     resources: Table  # `RESOURCE` records: one row an object
-    order: Ordered  # the granted PW locks of each object, which never overlap, by where they start
+    order: (
+        SortedLists  # the granted PW locks of each object, which never overlap, by where they start
+    )
     # the requests that wait at each object, by where they start; over the same rows
-    waiting: Ordered
+    waiting: SortedLists
     # int32 (locks,): `asts[: ast_count[0]]` are the locks whose holders the latest enqueue wants to
     # get a blocking AST
     asts: Indices

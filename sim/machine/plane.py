@@ -33,7 +33,7 @@ from xc40io.machine.recorded import end_recording
 from xc40io.machine.rows import Rows
 from xc40io.machine.tables import Tables
 from xc40io.network.peers import PeerRoutes
-from xc40io.plane.causes import Waited
+from xc40io.plane.causes import WaitSeconds
 from xc40io.plane.control import start_programs
 from xc40io.plane.files import Backend
 from xc40io.plane.operations import Op
@@ -87,7 +87,7 @@ class Plane:
         """Time of the latest event in seconds."""
         return float(self.tables.programs.clock[0])
 
-    def waited(self, programs: Integers) -> Waited:
+    def waited(self, programs: Integers) -> WaitSeconds:
         """Return what some programs, int64 (n,), have waited for so far, in seconds."""
         return self.tables.programs.waited(programs)
 

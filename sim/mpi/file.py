@@ -18,7 +18,7 @@ from xc40io.mpi.aggregators import choose_aggregators
 from xc40io.mpi.communicator import Collectives, Communicator
 from xc40io.mpi.domains import CollectiveFile
 from xc40io.mpi.hints import Hints, Switch
-from xc40io.mpi.independent import Scattered
+from xc40io.mpi.independent import TypesWithHoles
 from xc40io.mpi.rounds import meet
 from xc40io.mpi.stats import AccessCounts, DirectionCounts, Timer
 from xc40io.plane.batch import Batch
@@ -64,7 +64,7 @@ class MpiFile:
         )
         self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
         # which datatypes have holes in calls for all pieces of a rank
-        self.scattered = Scattered.NOWHERE
+        self.scattered = TypesWithHoles.NOWHERE
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 

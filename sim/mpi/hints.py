@@ -105,7 +105,7 @@ class InForce:
         return StripeRequest(count=hints.striping_factor, size=hints.striping_unit, offset=offset)
 
 
-class _Given(NamedTuple):
+class _GivenHint(NamedTuple):
     """A hint that somebody gave: its value, as it is written, and where."""
 
     value: Any
@@ -211,9 +211,9 @@ _VARIABLES_FOR_HINTS = {
 }
 
 
-def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str, _Given]:
+def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str, _GivenHint]:
     """Return the hints that the library heeds, the strongest source of each; note the others."""
-    given: dict[str, _Given] = {}
+    given: dict[str, _GivenHint] = {}
     for source, values in layers:
         for name, text in values.items():
             if name not in KNOWN:
@@ -223,7 +223,7 @@ def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str
             value = hint.read(text, source)
             if library in hint.libraries:
                 given.pop(name, None)  # so that the strongest of two names of one hint is last
-                given[name] = _Given(value, text, source)
+                given[name] = _GivenHint(value, text, source)
             else:
                 notes.append(unheeded(hint, text, source))
     return given
@@ -233,7 +233,7 @@ class _Resolution:
     """Hints that are being worked out, rule by rule; each rule gives a reason for its values."""
 
     def __init__(
-        self, hints: Hints, library: str, given: dict[str, _Given], notes: list[str]
+        self, hints: Hints, library: str, given: dict[str, _GivenHint], notes: list[str]
     ) -> None:
         self._library = library
         self._given = given
@@ -344,8 +344,8 @@ class _Resolution:
 
     def settle_direct_io(self) -> None:
         """Merge the two direct I/O hints of ROMIO into one switch."""
-        read = self._given.get("direct_read", _Given(False, "", ""))
-        write = self._given.get("direct_write", _Given(False, "", ""))
+        read = self._given.get("direct_read", _GivenHint(False, "", ""))
+        write = self._given.get("direct_write", _GivenHint(False, "", ""))
         if read.value != write.value:
             name, entry = ("direct_read", read) if read.value else ("direct_write", write)
             raise InputError(

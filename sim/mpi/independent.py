@@ -17,7 +17,7 @@ piece that no window before has reached (ROMIO's ad_read_str.c and ad_write_str.
 since ROMIO only asks whether it is disabled.
 
 A call for one run of bytes is sieved too if its datatypes say that there are holes
-(:class:`Scattered`), whether it meets any or not.
+(:class:`TypesWithHoles`), whether it meets any or not.
 
 Around the read-modify-write of a window the rank holds a lock of fcntl on its bytes, so that nobody
 changes meanwhile what lies in the holes (ROMIO ADIOI_WRITE_LOCK); in MPICH 4 it holds one on all
@@ -43,7 +43,7 @@ from xc40io.plane.batch import Batch
 from xc40io.plane.operations import Op, mix_operations
 
 
-class Scattered(Enum):
+class TypesWithHoles(Enum):
     """Which datatypes of a file's calls have holes, and be it behind what a call moves.
 
     MPI-IO asks whether a type's extent is its size (ROMIO, ADIOI_Datatype_iscontig).
@@ -265,7 +265,7 @@ def access(
     counts: AccessCounts,
     *,
     writing: bool,
-    scattered: Scattered = Scattered.NOWHERE,
+    scattered: TypesWithHoles = TypesWithHoles.NOWHERE,
 ) -> None:
     """Access all pieces of each rank in one call of its own.
 
@@ -297,10 +297,10 @@ def access(
         _flatten(batch, target, pieces)
         call_each(batch, target, pieces, counts, writing=writing)
         return
-    if scattered is Scattered.MEMORY_AND_FILE:
+    if scattered is TypesWithHoles.MEMORY_AND_FILE:
         strided[:] = True
     alone = _only(pieces, ~strided)
-    if scattered is Scattered.NOWHERE:
+    if scattered is TypesWithHoles.NOWHERE:
         call_each(batch, target, alone, counts, writing=writing)
     elif not strided.all():
         (write_packed if writing else read_sieved)(batch, target, alone, counts)

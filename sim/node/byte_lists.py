@@ -12,7 +12,7 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.ordered import (
     LEVELS,
-    Ordered,
+    SortedLists,
     following,
     insert,
     last_not_after,
@@ -36,7 +36,7 @@ class ByteLists(Component):
     runs: Table  # `RUN` records, in bytes; `spare_runs` is the pool of free ones
     spare_runs: Pool
     spare_lists: Pool  # the pool of lists that nobody has taken
-    order: Ordered  # the runs of every list in ascending order
+    order: SortedLists  # the runs of every list in ascending order
 
     @classmethod
     def build(cls, site: Site) -> ByteLists:
@@ -62,9 +62,9 @@ class ByteLists(Component):
         self.order = _in_order(self.runs, heads)
 
 
-def _in_order(runs: Table, heads: Indices) -> Ordered:
+def _in_order(runs: Table, heads: Indices) -> SortedLists:
     """Return sorted lists that are kept in the records of the runs; ``heads`` are their first."""
-    return Ordered(runs["next"], heads, runs["start"])
+    return SortedLists(runs["next"], heads, runs["start"])
 
 
 @outlined

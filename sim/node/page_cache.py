@@ -20,7 +20,7 @@ from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
 from xc40io.engine.network import Network
-from xc40io.engine.ordered import Ordered, enlarge_ordered, make_ordered
+from xc40io.engine.ordered import SortedLists, enlarge_ordered, make_ordered
 from xc40io.engine.page import PAGE
 from xc40io.engine.pool import EVENTS_A_LOOK, Pool, make_pool, take
 from xc40io.engine.queue import QUEUE, TURN, clear, join, leave
@@ -170,7 +170,7 @@ class PageCache(Component):
     osc_extents: Table  # `OSC_EXTENT` records
     spare_osc_extents: Pool
     # one extent in eight of every osc_object, in the order of the object: where a search begins
-    milestones: Ordered
+    milestones: SortedLists
     rpc_size: int  # bytes of an extent: of a whole BRW RPC
     max_node_cache: int  # bytes that a node caches at most (`max_cached_mb`)
     tree_page: float  # seconds of a node to enter a written page into the tree of its file's pages

@@ -5,7 +5,7 @@ Each second is charged twice. First to what the rank was at: *in an fsync*, *for
 not, and is taken apart (:data:`TAKEN_APART`): who waits for a write-back waits for disks, for the
 network, or for the RPCs before it. So such a second is charged once more to the part of the path
 that it was lost at (``Programs.behind``). What no part takes is the latency of messages. So the
-seconds of a program can be arranged in both ways: :class:`Waited`.
+seconds of a program can be arranged in both ways: :class:`WaitSeconds`.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ DOING = tuple(Cause)[:COARSE]
 _TAKEN_APART = sorted(TAKEN_APART)
 
 
-class Waited(NamedTuple):
+class WaitSeconds(NamedTuple):
     """Seconds that programs, or ranks, have waited: the same seconds, arranged in two ways."""
 
     doing: Floats  # float64 (n, `COARSE`): by what each was at, as in an fsync or for a lock
@@ -94,14 +94,14 @@ class Waited(NamedTuple):
     # that are taken apart, but at `TRANSFER` the latency of messages.
     causes: Floats
 
-    def since(self, before: Waited) -> Waited:
+    def since(self, before: WaitSeconds) -> WaitSeconds:
         """Return what has been waited since then: in place, for it is long."""
         for own, earlier in zip(self, before, strict=True):
             own -= earlier
         return self
 
 
-def waited_of(doing: Floats, behind: Floats) -> Waited:
+def waited_of(doing: Floats, behind: Floats) -> WaitSeconds:
     """Return the seconds that programs have waited, arranged in both ways.
 
     Parameters
@@ -117,4 +117,4 @@ def waited_of(doing: Floats, behind: Floats) -> Waited:
     causes[:, :COARSE] += doing
     causes[:, _TAKEN_APART] -= apart
     causes[:, Cause.TRANSFER] = rest
-    return Waited(doing, causes)
+    return WaitSeconds(doing, causes)

@@ -21,7 +21,7 @@ from xc40io.engine.queue import pass_turn, pop
 from xc40io.engine.randomness import stream
 from xc40io.engine.record import Column, Record
 from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
-from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause, Waited, waited_of
+from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause, WaitSeconds, waited_of
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Files
 from xc40io.plane.operations import OPERATION, TIMERS
@@ -151,11 +151,11 @@ class Programs(Component):
         for table in (*counted, self.timers, self.refused):
             table[programs] = 0
 
-    def waited(self, programs: Integers) -> Waited:
+    def waited(self, programs: Integers) -> WaitSeconds:
         """Return what some programs, int64 (n,), have waited so far, in arrays of the caller's."""
         if self.counts[0] == 0:  # nobody has begun: nothing takes memory that is not needed
             count = len(programs)
-            return Waited(np.zeros((count, COARSE)), np.zeros((count, CAUSES)))
+            return WaitSeconds(np.zeros((count, COARSE)), np.zeros((count, CAUSES)))
         return waited_of(self.waits[programs], self.behind[programs])
 
     def pending(self) -> int:

@@ -16,7 +16,7 @@ from xc40io.machine.faults_at_work import Faults
 from xc40io.plane.counters import Stat
 from xc40io.plane.programs import FAILED, REFUSED
 from xc40io.run.placement import PlacedJob, crowded, doubts
-from xc40io.run.recording import Recorded, Recording, recording_of
+from xc40io.run.recording import CommonRecords, Recording, recording_of
 from xc40io.run.result import Result
 from xc40io.run.station_table import StationTable
 from xc40io.run.submission import Allocation, JobAllocator, in_job
@@ -80,7 +80,7 @@ class JobRun:
     def result(
         self,
         stations: StationTable,
-        recorded: Recorded | None,
+        recorded: CommonRecords | None,
         began: float,
         faults: Faults,
         conditions: Conditions,

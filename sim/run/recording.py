@@ -72,7 +72,7 @@ class Recording:
         )
 
 
-class Recorded(NamedTuple):
+class CommonRecords(NamedTuple):
     """What all jobs of a run have in common of their recordings."""
 
     logs: dict[str, Records]  # The records, log by log.
@@ -83,7 +83,7 @@ class Recorded(NamedTuple):
     stopped: float | None
 
 
-def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
+def recorded_by(plane: Plane, nodes: Indices) -> CommonRecords | None:
     """Return what a data plane has recorded at the end of a run; None if it was not asked to.
 
     ``nodes`` are the machine's numbers of all nodes that take part.
@@ -92,11 +92,11 @@ def recorded_by(plane: Plane, nodes: Indices) -> Recorded | None:
     if logs is None:
         return None
     objects, library_calls = plane.objects(), plane.batches.library_calls
-    return Recorded(logs, nodes, objects, library_calls, plane.recorded_until)
+    return CommonRecords(logs, nodes, objects, library_calls, plane.recorded_until)
 
 
 def recording_of(
-    recorded: Recorded,
+    recorded: CommonRecords,
     plane: Plane,
     ranks: Ranks,
     programs: int,

@@ -22,7 +22,7 @@ from xc40io.machine.plane import Plane
 from xc40io.mpi.communicator import Collectives, Communicator
 from xc40io.mpi.stats import MpiRecord
 from xc40io.plane.batch import Batch
-from xc40io.plane.causes import Cause, Waited
+from xc40io.plane.causes import Cause, WaitSeconds
 from xc40io.plane.operations import Op
 from xc40io.workloads.job_results import Activity, Figure, Row, Stretch, Trouble, stretch_of
 
@@ -70,7 +70,7 @@ class Ranks:
         batch.add(Op.PARK, np.arange(len(self.programs), len(batch.programs)))
         return batch
 
-    def waited(self, plane: Plane) -> Waited:
+    def waited(self, plane: Plane) -> WaitSeconds:
         """Return what each rank has waited for so far.
 
         What its threads waited for, on average, stands in place of the rank's wait for them.

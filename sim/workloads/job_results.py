@@ -10,7 +10,7 @@ import numpy as np
 
 from xc40io.config.kept import kept
 from xc40io.engine.types import Floats
-from xc40io.plane.causes import Cause, Waited
+from xc40io.plane.causes import Cause, WaitSeconds
 
 _RANKS_AT_ONCE = 4096
 
@@ -80,7 +80,7 @@ def phase_title(part: int, name: str, *, several: bool) -> str:
     return f"test {part}, {name}" if several else name
 
 
-def stretch_of(start: float, ended: Floats, waited: Waited) -> Stretch:
+def stretch_of(start: float, ended: Floats, waited: WaitSeconds) -> Stretch:
     """Return a stretch that began at ``start``; each rank ended at ``ended``: float64 (ranks,)."""
     last = _last(ended, waited)
     end = float(ended.max())
@@ -97,7 +97,7 @@ def stretch_of(start: float, ended: Floats, waited: Waited) -> Stretch:
     )
 
 
-def _last(ended: Floats, waited: Waited) -> int:
+def _last(ended: Floats, waited: WaitSeconds) -> int:
     """Return the rank that held up the others.
 
     Of those that ended last it is the one that waited least for others to come.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from xc40io.engine.ordered import (
     LEVELS,
-    Ordered,
+    SortedLists,
     enlarge_ordered,
     following,
     insert,
@@ -24,7 +24,7 @@ keys = st.integers(0, 40) | st.just(LARGEST)
 steps = st.lists(st.tuples(st.integers(0, 2), keys), max_size=80)
 
 
-def rows_of(ordered: Ordered, list_id: int) -> list[int]:
+def rows_of(ordered: SortedLists, list_id: int) -> list[int]:
     rows = []
     row = following(ordered, list_id, -1)
     while row >= 0:

@@ -33,7 +33,7 @@ _BY_BYTES = {
 """Stations whose time goes by the bytes that they serve."""
 
 
-class Slowed(NamedTuple):
+class SlowStations(NamedTuple):
     """Stations of a section that can be slow."""
 
     section: Section
@@ -47,9 +47,9 @@ class Slowness:
         self._disks = disks
         self._book = book
         self._usual: dict[Section, tuple[Floats, ...]] = {}
-        self._slow: list[tuple[Slowed, float]] = []  # in the order in which they began
+        self._slow: list[tuple[SlowStations, float]] = []  # in the order in which they began
 
-    def parts(self, course: Course, factor: float) -> list[Slowed]:
+    def parts(self, course: Course, factor: float) -> list[SlowStations]:
         """Return what is to take so many times as long, of the stations whose time goes by bytes.
 
         The part is a station, or has several stations whose names begin with its own: ``LNET router
@@ -68,7 +68,7 @@ class Slowness:
                 continue  # to write the names of all stations takes longer than to build the rest
             named = [f"{section.label(i)} ".startswith(f"{name} ") for i in range(section.size)]
             if any(named):
-                found.append(Slowed(section, np.flatnonzero(named).astype(np.int32)))
+                found.append(SlowStations(section, np.flatnonzero(named).astype(np.int32)))
         if not found:
             raise course.refusal(f"the machine has no such part{self._hint(name)}")
         by_bytes = [part for part in found if part.section.kind in _BY_BYTES]
@@ -92,7 +92,7 @@ class Slowness:
         kinds = _BY_BYTES - {StationKind.LINK}
         return [section for section in self._book.sections if section.kind in kinds]
 
-    def begin(self, parts: Iterable[Slowed], factor: float) -> None:
+    def begin(self, parts: Iterable[SlowStations], factor: float) -> None:
         """Have services of some parts take so many times as long from now on."""
         for part in parts:
             if part.section not in self._usual:
@@ -101,7 +101,7 @@ class Slowness:
             self._slow.append((part, factor))
             self._set(part)
 
-    def end(self, parts: Iterable[Slowed], factor: float) -> None:
+    def end(self, parts: Iterable[SlowStations], factor: float) -> None:
         """Undo :meth:`begin`; slow-downs of a part by other faults stay."""
         for part in parts:
             ended = next(
@@ -110,10 +110,10 @@ class Slowness:
             del self._slow[ended]
             self._set(part)
 
-    def osts(self, numbers: Sequence[int]) -> list[Slowed]:
+    def osts(self, numbers: Sequence[int]) -> list[SlowStations]:
         """Return the disk arrays of OSTs by their numbers."""
         section = next(one for one in self._book.sections if one.kind == StationKind.OST)
-        return [Slowed(section, np.array(numbers, np.int32))] if len(numbers) else []
+        return [SlowStations(section, np.array(numbers, np.int32))] if len(numbers) else []
 
     def renew(self, seconds: Floats) -> None:
         """Have a byte usually cost something else at each OST from now on.
@@ -128,9 +128,9 @@ class Slowness:
         for section, usual in self._usual.items():
             if section.kind == StationKind.OST:
                 usual[0][:, :osts] = seconds
-                self._set(Slowed(section, np.arange(osts, dtype=np.int32)))
+                self._set(SlowStations(section, np.arange(osts, dtype=np.int32)))
 
-    def _set(self, part: Slowed) -> None:
+    def _set(self, part: SlowStations) -> None:
         # From the usual values each time: what ends leaves no rounding behind.
         for values, usual in zip(
             self._values(part.section), self._usual[part.section], strict=True
@@ -181,7 +181,7 @@ def rebuild(slowness: Slowness, disks: Disks, course: Course) -> Process:
 
 
 def _take_longer(
-    slowness: Slowness, course: Course, parts: list[Slowed], factor: float, tell: str
+    slowness: Slowness, course: Course, parts: list[SlowStations], factor: float, tell: str
 ) -> Process:
     slowness.begin(parts, factor)
     course.tell(tell)
@@ -213,7 +213,7 @@ class Conditions:
         self._usual_commits = self._commits.copy()
         self._slowness = slowness
         self._repetition = 0
-        self._slow: list[Slowed] = []
+        self._slow: list[SlowStations] = []
         self._told: list[str] = []
         self._begin_spells()
 

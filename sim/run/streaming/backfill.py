@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 
-class Waiting(NamedTuple):
+class QueuedJob(NamedTuple):
     """A job in the queue: how many nodes it needs, and the seconds that it asks for."""
 
     name: str
@@ -37,7 +37,9 @@ class Reservation(NamedTuple):
     left: int
 
 
-def reservation_of(head: Waiting, free: int, running: Sequence[Running], now: float) -> Reservation:
+def reservation_of(
+    head: QueuedJob, free: int, running: Sequence[Running], now: float
+) -> Reservation:
     """Return what is promised to the first job of the queue.
 
     Parameters
@@ -65,13 +67,13 @@ def reservation_of(head: Waiting, free: int, running: Sequence[Running], now: fl
 
 
 def begin_now(
-    queue: Sequence[Waiting],
+    queue: Sequence[QueuedJob],
     free: int,
     running: Sequence[Running],
     now: float,
     *,
     backfill: bool,
-) -> list[Waiting]:
+) -> list[QueuedJob]:
     """Return the jobs that begin now, in the order in which they do.
 
     Parameters
@@ -100,8 +102,8 @@ def begin_now(
 
 
 def _fill(
-    queue: Sequence[Waiting], free: int, running: Sequence[Running], now: float
-) -> list[Waiting]:
+    queue: Sequence[QueuedJob], free: int, running: Sequence[Running], now: float
+) -> list[QueuedJob]:
     """Return the jobs behind the first one that begin now, and do not delay it."""
     head, *others = queue
     promised = reservation_of(head, free, running, now)

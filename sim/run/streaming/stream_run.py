@@ -19,7 +19,7 @@ from xc40io.run.built_machine import Progress
 from xc40io.run.job_list import SeededJob, all_jobs, seed_of
 from xc40io.run.job_run import JobRun
 from xc40io.run.jobs import machine_of_jobs, submission_of
-from xc40io.run.streaming.backfill import Running, Waiting, begin_now
+from xc40io.run.streaming.backfill import QueuedJob, Running, begin_now
 from xc40io.run.streaming.stream_machine import StreamMachine, partition, slots_of
 from xc40io.run.streaming.stream_outcome import Bandwidth, StreamOutcome, StreamResult
 from xc40io.run.submission import Allocation, Submission
@@ -39,9 +39,9 @@ class Entry(NamedTuple):
     walltime: float
 
     @property
-    def waiting(self) -> Waiting:
+    def waiting(self) -> QueuedJob:
         """The job as the queue sees it."""
-        return Waiting(self.job.name, self.job.nodes, self.walltime)
+        return QueuedJob(self.job.name, self.job.nodes, self.walltime)
 
 
 class StreamRun:
@@ -74,7 +74,7 @@ class StreamRun:
         self._entries = {entry.job.name: entry for entry in entries}
         self._allocations = allocations or {}
         self._ended = ended
-        self._queue: list[Waiting] = []
+        self._queue: list[QueuedJob] = []
         self._running: dict[str, Running] = {}
         self.outcomes: list[StreamOutcome] = []
         self._left, self._done = len(entries), machine.environment.event()
@@ -161,7 +161,7 @@ class StreamRun:
             self._ended(outcome)
 
 
-def _that_fit(queue: Sequence[Waiting], free: int) -> list[Waiting]:
+def _that_fit(queue: Sequence[QueuedJob], free: int) -> list[QueuedJob]:
     """Return the jobs, in their order, that find nodes."""
     found = []
     for job in queue:

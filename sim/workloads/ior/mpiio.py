@@ -15,7 +15,7 @@ from xc40io.lustre.striping import Layout
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.communicator import Communicator
 from xc40io.mpi.file import MpiFile
-from xc40io.mpi.independent import Scattered, sieves
+from xc40io.mpi.independent import TypesWithHoles, sieves
 from xc40io.mpi.stats import DirectionCounts, MpiRecord
 from xc40io.plane.batch import Batch
 from xc40io.plane.long_calls import calls_for
@@ -99,7 +99,9 @@ class MpiioBackend(Backend):
         if self._task.test.scattered:
             # Of a file of its own, or as the only rank, a rank views every byte.
             several = setting.communicator.size > 1
-            self._file.scattered = Scattered.MEMORY_AND_FILE if several else Scattered.MEMORY
+            self._file.scattered = (
+                TypesWithHoles.MEMORY_AND_FILE if several else TypesWithHoles.MEMORY
+            )
         self._check_deadline()
 
     def _check_deadline(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xc40io.run.streaming.backfill import Running, Waiting, begin_now, reservation_of
+from xc40io.run.streaming.backfill import QueuedJob, Running, begin_now, reservation_of
 
 NODES = 12
 
@@ -46,14 +46,14 @@ class Course:
         for number, job in enumerate(asked):
             at += job.gap
             coming.append((float(at), str(number), job))
-        queue: list[Waiting] = []
+        queue: list[QueuedJob] = []
         running: list[tuple[float, Running]] = []
         while coming or running or queue:
             now = min([time for time, *_ in coming] + [end for end, _ in running])
             running = [one for one in running if one[0] > now]
             while coming and coming[0][0] <= now:
                 _, name, job = coming.pop(0)
-                queue.append(Waiting(name, job.nodes, float(job.walltime)))
+                queue.append(QueuedJob(name, job.nodes, float(job.walltime)))
             free = NODES - sum(one.nodes for _, one in running)
             at_work = [one for _, one in running]
             for job in begin_now(queue, free, at_work, now, backfill=backfill):
@@ -102,11 +102,11 @@ def test_without_backfilling_all_begin_in_their_order(asked: list[Asked]) -> Non
 
 def test_a_short_job_and_a_narrow_one_go_first() -> None:
     running = [Running(8, 10.0)]
-    head = Waiting("head", 10, 5.0)
+    head = QueuedJob("head", 10, 5.0)
     short, long, narrow = (
-        Waiting("short", 2, 10.0),
-        Waiting("long", 3, 11.0),
-        Waiting("narrow", 2, 99.0),
+        QueuedJob("short", 2, 10.0),
+        QueuedJob("long", 3, 11.0),
+        QueuedJob("narrow", 2, 99.0),
     )
     queue = [head, short, long, narrow]
     assert begin_now(queue, 4, running, 0.0, backfill=True) == [short, narrow]
@@ -114,10 +114,10 @@ def test_a_short_job_and_a_narrow_one_go_first() -> None:
 
 
 def test_a_job_that_should_be_over_is_taken_to_end_now() -> None:
-    head = Waiting("head", 5, 1.0)
+    head = QueuedJob("head", 5, 1.0)
     assert reservation_of(head, 1, [Running(4, 3.0)], 7.0).time == 7.0
 
 
 def test_a_job_larger_than_the_machine_gets_no_promise() -> None:
     with pytest.raises(ValueError, match="more than there are"):
-        reservation_of(Waiting("head", 9, 1.0), 4, [Running(4, 1.0)], 0.0)
+        reservation_of(QueuedJob("head", 9, 1.0), 4, [Running(4, 1.0)], 0.0)
