@@ -184,7 +184,7 @@ def _check_seal(
 def _content(
     path: str | Path, archive: zipfile.ZipFile, document: Mapping[str, Any], kind: Format
 ) -> Any:
-    """Return what a file holds."""
+    """Return the content of a file."""
     need("tables", str(path))
     from xc40io.archive import parquet
 

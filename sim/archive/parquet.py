@@ -33,7 +33,7 @@ def _listed(column: Column) -> Any:
 
 
 def _encoding(array: pa.Array) -> str:
-    """Return how values are written so that they take little room."""
+    """Return the encoding of values that takes little room."""
     if pa.types.is_floating(array.type):
         return "BYTE_STREAM_SPLIT"
     if pa.types.is_string(array.type):

@@ -142,7 +142,7 @@ class Unpacker:
         self._columns = columns
 
     def unpack(self, value: Any) -> Any:
-        """Return what a plain value stands for.
+        """Return the value that a plain one stands for.
 
         Raises
         ------

@@ -136,7 +136,7 @@ def main() -> None:
 
 
 def _base(processor: str) -> str:
-    """Return what all code depends on."""
+    """Return the text of all that every piece of code depends on."""
     versions = platform.python_version(), numba.__version__, llvmlite.__version__
     here = Path(__file__).resolve().parent
     own = [

@@ -68,12 +68,12 @@ class CodeFolder:
         return [path for path in self._files.get(key, []) if path.suffix in suffixes]
 
     def read(self, path: Path) -> Code:
-        """Return what a file of this folder holds; as :func:`read_code` does."""
+        """Return the content of a file of this folder, as :func:`read_code` does."""
         return read_code(path, shared=self._shared)
 
 
 def read_code(path: Path, *, shared: bool = False) -> Code:
-    """Return what a file holds, if that is what its name says.
+    """Return the content of a file, if its name has the digest of it.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def read_code(path: Path, *, shared: bool = False) -> Code:
 
 
 def _content(path: Path, *, shared: bool) -> bytes:
-    """Return what is in a file; an OSError says what is wrong with it."""
+    """Return the bytes of a file; an OSError says what is wrong with it."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe may be there
     try:
         found = os.fstat(handle)

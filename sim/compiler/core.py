@@ -309,7 +309,7 @@ def _answer(command: list[str], given: bytes) -> tuple[int, bytes]:
 
 
 def _key(entries: Sequence[Entry[..., Any]], layouts: Layouts) -> str:
-    """Return what names the core of entries: all that may have a part in it."""
+    """Return the key of the core of entries: a hash of all that may have a part in it."""
     digest = hashlib.sha256(processor().encode())
     digest.update(_sources())
     for entry in entries:

@@ -85,7 +85,7 @@ Kind: TypeAlias = type | Array | Layout
 
 
 def _dtype_text(dtype: np.dtype[Any]) -> str:
-    """Return what a type of elements is; of a record, names, types and places of its fields."""
+    """Return a type of elements as text; of a record, names, types and places of its fields."""
     if dtype.fields is None:
         return dtype.str
     parts = (f"{name} {_dtype_text(kind)} {at}" for name, (kind, at, *_) in dtype.fields.items())

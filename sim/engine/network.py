@@ -281,7 +281,7 @@ def station_ahead(network: Network, message_id: int) -> int:
 
 @inlined
 def _held_beside(network: Network, station_id: int, held: float, start: float) -> float:
-    """Return how long a service from ``start`` takes that alone would take ``held`` seconds.
+    """Return the seconds of a service from ``start`` that would take ``held`` alone.
 
     It is slower until the station of the other direction has served all that it has accepted. What
     that one accepts later finds this one busy, and is slower in its turn.

@@ -72,7 +72,7 @@ class Directories(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what an event takes at most: the directory of one file."""
+        """Return the most rows that an event takes: the directory of one file."""
         return [(self.spare_rows, 1)]
 
     def grow(self, name: str, rows: int) -> None:

@@ -25,7 +25,7 @@ def getstripe_text(
     release: tuple[int, ...] = (2, 7),
     generation: int | None = None,
 ) -> str:
-    """Return what ``lfs getstripe PATH`` prints for a file.
+    """Return the output of ``lfs getstripe PATH`` for a file.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _component(
 
 
 def _pattern(component: LayoutComponent, release: tuple[int, ...]) -> str:
-    """Return how a component is dealt, as a release prints it."""
+    """Return the pattern of a component, as a release prints it."""
     if component.request.on_mdt:
         return "mdt"
     if component.request.overstriped:

@@ -91,7 +91,7 @@ class Handles(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what an event takes at most: the handle of one file."""
+        """Return the most rows that an event takes: the handle of one file."""
         return [(self.spare_rows, 1)]
 
     def grow(self, name: str, rows: int) -> None:

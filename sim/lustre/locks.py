@@ -191,7 +191,7 @@ class Locks(Component):
         }
 
     def demands(self) -> Demands:
-        """Return what a call takes: one lock."""
+        """Return the row that a call takes: one lock."""
         return [(self.spare_locks, 1)]
 
     def pending(self) -> int:

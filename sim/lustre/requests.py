@@ -82,7 +82,7 @@ class Requests(Component):
         return site.make(cls, rows=rows, spare_rows=make_pool(site.rows))
 
     def demands(self) -> Demands:
-        """Return what an operation takes that asks one server."""
+        """Return the row that an operation takes to ask one server."""
         return [(self.spare_rows, 1)]
 
     def pending(self) -> int:

@@ -158,7 +158,7 @@ class Statahead(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what an event of a thread takes: one entry."""
+        """Return the row that an event of a thread takes: one entry."""
         return [(self.spare_entries, 1)]
 
     def pending(self) -> int:

@@ -92,7 +92,7 @@ class Faults:
                 next(process, None)
 
     def _process(self, course: Course) -> Process:
-        """Return what happens in the course of a fault."""
+        """Return the process that carries out a fault."""
         fault, machine = course.fault, self._scene.machine
         if machine.lnet is None and fault.noun in OF_ROUTERS:
             raise course.refusal(
@@ -107,7 +107,7 @@ class Faults:
         return Conditions(lustre, seed, self._journals, self._slowness)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what happened, in order of time, and what did not before all jobs had ended."""
+        """Return a sentence for each event, in order of time, and each fault that came too late."""
         told = [one for course in self._courses for one in course.story]
         notes = [text for _, text in sorted(told, key=lambda one: one[0])]
         notes += [
@@ -119,7 +119,7 @@ class Faults:
         return tuple(notes)
 
     def records(self) -> tuple[FaultRecord, ...]:
-        """Return what each fault did, in the order in which they are listed."""
+        """Return the record of each fault, in the order in which they are listed."""
         return tuple(course.record() for course in self._courses)
 
     def settle(self) -> None:

@@ -61,7 +61,7 @@ class FileSet(NamedTuple):
         return Layout.striped(self.stripe_size, self.osts[index].tolist())
 
     def getstripe(self, name: str, index: int, version: str) -> str:
-        """Return what ``lfs getstripe`` of a version prints of the ``index``-th file."""
+        """Return the output of ``lfs getstripe``, of a version, for the ``index``-th file."""
         ready = None if self.instantiated is None else int(self.instantiated[index])
         layout, release = self.layout(index), release_of(version)
         return getstripe_text(name, layout, instantiated=ready, release=release)
@@ -276,7 +276,7 @@ class FileSystem:
         return servers
 
     def timers(self, programs: Integers) -> Floats:
-        """Return what the timers of programs show: float64 (programs, ``TIMERS``), a copy.
+        """Return the timers of programs: float64 (programs, ``TIMERS``), a copy.
 
         A job that replays a trace may give all programs more timers at any time; the others go on
         to see those that there were, so that they can take the difference of two readings.
@@ -288,7 +288,7 @@ class FileSystem:
         return self.plane.tables.programs.marks[programs]
 
     def calls(self, programs: Integers) -> Integers:
-        """Return how many reads and writes each program made in its latest batch."""
+        """Return the number of reads and writes of each program in its latest batch."""
         calls: Integers = self.plane.tables.programs.rows.calls[programs]
         return calls
 

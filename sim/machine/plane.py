@@ -88,11 +88,11 @@ class Plane:
         return float(self.tables.programs.clock[0])
 
     def waited(self, programs: Integers) -> WaitSeconds:
-        """Return what some programs, int64 (n,), have waited for so far, in seconds."""
+        """Return the seconds that some programs, int64 (n,), have waited so far."""
         return self.tables.programs.waited(programs)
 
     def operations_left(self, programs: Integers) -> int:
-        """Return how many operations some programs, int64 (n,), have left of what they got."""
+        """Return the number of operations that some programs, int64 (n,), have left to do."""
         rows = self.tables.programs.rows
         return int((rows.stop[programs] - rows.op[programs]).sum())
 
@@ -165,7 +165,7 @@ class Plane:
         self.tables.programs.begin_anew(programs, nodes, known.core + nodes * known.cores + cores)
 
     def operations_of(self, programs: Integers) -> Integers:
-        """Return what those of some programs that have not ended are at: an ``Op`` each."""
+        """Return the current operation, an ``Op``, of each unfinished program among some."""
         table = self.tables.programs
         rows = np.asarray(table.rows)[programs]
         kinds: Integers = np.asarray(table.operations)["kind"][rows["op"][rows["active"] == 1]]
@@ -176,7 +176,7 @@ class Plane:
         return lock_waits(self.tables.ldlm)
 
     def free_rows(self) -> dict[str, int]:
-        """Return how many rows are free in each table of things that come and go, by its name."""
+        """Return the number of free rows of each table of things that come and go, by its name."""
         return self._rows.free()
 
     def make_room(self, wanted: Demands) -> None:

@@ -54,7 +54,7 @@ class Rows:
         return pool
 
     def free(self) -> dict[str, int]:
-        """Return how many rows are free in each table, by the component and the table's name."""
+        """Return the number of free rows of each table, by the component and the table's name."""
         names = (f"{type(table.owner).__name__}.{table.name}" for table in self._tables)
         return dict(zip(names, self.counts[:, FREE].tolist(), strict=True))
 

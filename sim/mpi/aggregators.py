@@ -60,7 +60,7 @@ def choose_aggregators(
 
 
 def fit_to_stripes(available: int, stripe_count: int, per_stripe: int | None = None) -> int:
-    """Return how many of ``available`` aggregators can be used for a file of ``stripe_count``.
+    """Return the number of ``available`` aggregators used for a file of ``stripe_count``.
 
     Parameters
     ----------

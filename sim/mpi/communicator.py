@@ -59,7 +59,7 @@ class Communicator:
 
 
 def host_name(node: int) -> str:
-    """Return what a compute node of the machine is called, in ``cb_config_list`` and in listings.
+    """Return the name of a compute node, in ``cb_config_list`` and in listings.
 
     Compute nodes are counted from 0, as in a list for ``--placement``; Cray's numbers (nid) count
     the service nodes as well.

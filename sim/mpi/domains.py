@@ -100,19 +100,15 @@ class StripedDomains:
     first: int  # the stripe with which the first round begins
 
     def window_of(self, offset: Integers) -> Integers:
-        """See :class:`Domains`."""
         return self.layout.stripe_at(offset)
 
     def start_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return self.layout.stripe_start(window)
 
     def domain_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return window % self.aggregators
 
     def round_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return (window - self.first) // (self.aggregators * self.stripes_per_round)
 
 
@@ -126,19 +122,15 @@ class EvenDomains:
     round: Integers
 
     def window_of(self, offset: Integers) -> Integers:
-        """See :class:`Domains`."""
         return np.searchsorted(self.start, offset, side="right") - 1
 
     def start_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return np.append(self.start, np.iinfo(np.int64).max)[window]
 
     def domain_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return self.domain[window]
 
     def round_of(self, window: Integers) -> Integers:
-        """See :class:`Domains`."""
         return self.round[window]
 
 

@@ -252,7 +252,7 @@ def _windows(line: _Line, size: int, *, aligned: bool) -> tuple[Integers, Intege
 
 
 def _bytes_up_to(place: Integers, line: _Line, before: Integers) -> Integers:
-    """Return how many bytes of pieces lie before places on the line."""
+    """Return the bytes of pieces that lie before places on the line."""
     piece = np.maximum(np.searchsorted(line.start, place, "right") - 1, 0)
     reach = np.minimum(place, line.stop[piece]) - line.start[piece]
     return before[piece] + reach

@@ -95,7 +95,7 @@ class Layer:
         )
 
     def join(self, accesses: Accesses) -> Accesses:
-        """Return what the local aggregators have when they have joined the pieces of their nodes.
+        """Return the accesses of the local aggregators: the joined pieces of their nodes.
 
         Where ranks of one node give the same byte, one of them prevails.
         """

@@ -285,7 +285,7 @@ class Displays:
 
 
 def read_displays(environment: Mapping[str, str]) -> Displays:
-    """Return what the environment asks the library to print.
+    """Return the displays that the environment asks the library for.
 
     Raises
     ------

@@ -97,7 +97,7 @@ class _Pass(NamedTuple):
 
 
 def _passes(target: CollectiveFile, call: Call) -> list[_Pass]:
-    """Return how often a call goes through its rounds, and how."""
+    """Return the passes of a call through its rounds, each with its kind."""
     windows, rmw = call.windows, target.hints.one_sided_rmw
     holes = windows.high - windows.low - windows.covered
     every, whole = np.ones(len(holes), bool), holes == 0
@@ -143,7 +143,7 @@ def _add_pass(batch: Batch, target: CollectiveFile, call: Call, one: _Pass) -> N
 
 
 def _put_work(target: CollectiveFile, call: Call, *, told: bool) -> Floats:
-    """Return how long the slowest rank that puts anything in a turn is busy with it: (turns,).
+    """Return the seconds of the slowest rank that puts anything in a turn: (turns,).
 
     One put for each piece, or one with a derived datatype for each stripe; one more, where the
     aggregators are told how much they got, for each stripe.

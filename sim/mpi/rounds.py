@@ -326,7 +326,7 @@ class RankTimes:
         self._seconds = np.bincount(self._of_share, seconds, len(self._keys))
 
     def slowest(self) -> Floats:
-        """Return how long the slowest rank with a share in a turn is busy in that round: (turns,).
+        """Return the seconds of the slowest rank with a share in a turn, in that round: (turns,).
 
         That is with its shares in the turns of all aggregators, one after the other.
         """
@@ -335,7 +335,7 @@ class RankTimes:
         return slowest
 
     def of(self, rank: Integers) -> Floats:
-        """Return how long one rank for each turn, ``rank`` (turns,), is busy in that round."""
+        """Return the seconds of one rank for each turn, ``rank`` (turns,), in that round."""
         keys = rank * self._rounds + self._call.turns.round
         found = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         return np.where(self._keys[found] == keys, self._seconds[found], 0.0)

@@ -130,7 +130,7 @@ def cut_bytes(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int
 
 @outlined
 def bytes_outside(byte_lists: ByteLists, list_id: int, start: int, stop: int) -> int:
-    """Return how many bytes between two offsets are not in a list."""
+    """Return the number of bytes between two offsets that are not in a list."""
     outside = stop - start
     run_id = last_not_after(byte_lists.order, list_id, start)
     if run_id < 0:

@@ -208,7 +208,7 @@ class PageCache(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what a call takes at most: an inode, three osc_objects, two extents, their runs.
+        """Return the most rows of a call: an inode, three osc_objects, two extents, their runs.
 
         Eviction leaves a hole in the cached runs for each extent that stays.
         """

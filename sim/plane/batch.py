@@ -45,7 +45,7 @@ def refer_from(operations: Operations, first: int | Integers) -> None:
 
 
 def most_at_once(operations: Operations) -> int:
-    """Return how many transfers one of the ``EXCHANGE`` operations begins at most."""
+    """Return the most transfers that one ``EXCHANGE`` operation begins."""
     exchanges = operations[operations["kind"] == int(Op.EXCHANGE)]
     return int((exchanges["received"] + exchanges["sent"]).max(initial=0))
 

@@ -95,7 +95,7 @@ class WaitSeconds(NamedTuple):
     causes: Floats
 
     def since(self, before: WaitSeconds) -> WaitSeconds:
-        """Return what has been waited since then: in place, for it is long."""
+        """Subtract earlier seconds, in place, for the arrays are long; return the difference."""
         for own, earlier in zip(self, before, strict=True):
             own -= earlier
         return self

@@ -272,7 +272,7 @@ class Course:
             self._over = self.now
 
     def record(self) -> FaultRecord:
-        """Return what it did."""
+        """Return the record of the fault: its times, and its effects."""
         return FaultRecord(
             fault=str(self.fault),
             begin=self.begun,

@@ -284,13 +284,13 @@ def most_chunks(files: Files, file_id: int, length: int) -> int:
 
 @inlined
 def object_count(files: Files, file_id: int) -> int:
-    """Return how many stripe objects a file has by now; a directory has none."""
+    """Return the number of stripe objects of a file by now; a directory has none."""
     return files.rows[file_id].stripe_count
 
 
 @inlined
 def ost_object_count(files: Files, file_id: int) -> int:
-    """Return how many objects a file has on OSTs by now: all but the one on its MDT."""
+    """Return the number of a file's objects on OSTs by now: all but the one on its MDT."""
     file = files.rows[file_id]
     return file.stripe_count - file.on_mdt
 

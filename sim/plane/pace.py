@@ -33,7 +33,7 @@ class Pace:
         self._factor[programs] *= factor
 
     def of(self, programs: Integers) -> Floats:
-        """Return how many times as long programs, int64 (n,), compute: float64 (n,)."""
+        """Return the factor on the computing time of programs, int64 (n,): float64 (n,)."""
         return np.ones(len(programs)) if self._factor is None else self._factor[programs]
 
     def apply(self, operations: Table, programs: Integers, each: Integers) -> None:

@@ -152,7 +152,7 @@ class Programs(Component):
             table[programs] = 0
 
     def waited(self, programs: Integers) -> WaitSeconds:
-        """Return what some programs, int64 (n,), have waited so far, in arrays of the caller's."""
+        """Return the waits of some programs, int64 (n,), so far, in arrays of the caller's."""
         if self.counts[0] == 0:  # nobody has begun: nothing takes memory that is not needed
             count = len(programs)
             return WaitSeconds(np.zeros((count, COARSE)), np.zeros((count, CAUSES)))

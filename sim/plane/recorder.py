@@ -165,7 +165,7 @@ class Recorder(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what an event adds."""
+        """Return the most rows that one event adds."""
         if not self.on:
             return []
         return [

@@ -133,7 +133,7 @@ class StationBook:
         return table
 
     def name(self, station: int) -> str:
-        """Return what a person calls a station."""
+        """Return the name of a station, for people."""
         for section in self.sections:
             if section.first <= station < section.first + section.size:
                 return section.label(station - section.first)

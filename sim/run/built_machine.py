@@ -107,7 +107,7 @@ def build_machine(
 
 
 def _done(plane: Plane, runs: Sequence[JobRun], bytes_to_move: int) -> int:
-    """Return how many of the bytes to move count as done, for the progress."""
+    """Return the bytes that count as moved, for the progress."""
     if len(runs) == 1 and runs[0].job.share_done:
         return int(runs[0].job.share_done[-1]() * bytes_to_move)
     return min(int(plane.counts[2]), bytes_to_move)  # with what is read ahead they may be more

@@ -16,7 +16,7 @@ _SOME = 3  # waits for locks that a sentence lists
 
 
 def deadlock(plane: Plane, runs: Sequence[JobRun], now: float) -> InputError | FailureError:
-    """Return what to say of jobs that have not ended when nothing is left that could happen.
+    """Return the message about jobs that have not ended when nothing is left to happen.
 
     Parameters
     ----------

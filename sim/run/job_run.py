@@ -85,7 +85,7 @@ class JobRun:
         faults: Faults,
         conditions: Conditions,
     ) -> Result:
-        """Return what the job leaves.
+        """Return the result of the job.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class JobRun:
 def troubles_of(
     faults: Faults, refused: Integers, nodes: Indices, kind: str
 ) -> tuple[Trouble, ...]:
-    """Return what went wrong in a job: bytes that did not get where the job wanted them.
+    """Return the troubles of a job: bytes that did not get where the job wanted them.
 
     Parameters
     ----------

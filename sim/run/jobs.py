@@ -44,9 +44,9 @@ class JobPhase(NamedTuple):
         return self.bytes / self.seconds if self.bytes and self.seconds > 0.0 else None
 
     def slowdown(self, alone: JobPhase | None) -> float | None:
-        """Return how many times as long it took as alone; None if it did not run alone.
+        """Return its time as a multiple of that alone; None if it did not run alone.
 
-        Where other bytes were moved, as under a deadline, how many times as long for each byte.
+        Where other bytes were moved, as under a deadline, of the time for each byte.
         """
         if alone is None or alone.seconds <= 0.0:
             return None

@@ -61,7 +61,7 @@ class Recording:
         return own
 
     def notes(self) -> tuple[str, ...]:
-        """Return what the user should know of it: a sentence, or none."""
+        """Return a sentence if the recording stopped early, else none."""
         if self.stopped is None:
             return ()
         total = sum(len(log) for log in (self.calls, self.rpcs, self.requests, self.locks))
@@ -84,7 +84,7 @@ class CommonRecords(NamedTuple):
 
 
 def recorded_by(plane: Plane, nodes: Indices) -> CommonRecords | None:
-    """Return what a data plane has recorded at the end of a run; None if it was not asked to.
+    """Return the records of a data plane at the end of a run; None if it kept none.
 
     ``nodes`` are the machine's numbers of all nodes that take part.
     """
@@ -102,7 +102,7 @@ def recording_of(
     programs: int,
     files: Iterable[tuple[str, FileSet]],
 ) -> Recording:
-    """Return what has been recorded as one job sees it.
+    """Return the recording of a run as one job sees it.
 
     Parameters
     ----------

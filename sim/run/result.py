@@ -122,7 +122,7 @@ class StationUse:
 
 
 def _traits_before(fields: Mapping[str, Any]) -> Traits:
-    """Return what the phases are of a result that was kept before it said so itself."""
+    """Return the traits of phases of a result that was saved without them."""
     return traits_if_known(fields["scenario"])
 
 
@@ -232,7 +232,7 @@ class Result:
         return [StationUse(table, *row) for row in rows]
 
     def timeline(self, name: str) -> Timeline:
-        """Return what a station did over time.
+        """Return the use of a station over time.
 
         Raises
         ------
@@ -263,7 +263,7 @@ class Result:
         return xc40io.to_pandas(self)  # pyright: ignore[reportArgumentType]
 
     def to_xarray(self) -> xr.Dataset:
-        """Return what stations did over time, and what ranks waited for: docs/result.md.
+        """Return the use of stations over time, and the waits of ranks: docs/result.md.
 
         Raises
         ------

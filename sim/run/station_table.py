@@ -112,7 +112,7 @@ class StationTable:
         return MachinePart(found["what"], int(found["number"]), found["way"] or "")
 
     def kind_of(self, position: int) -> StationKind:
-        """Return what a station is."""
+        """Return the kind of a station."""
         return StationKind(int(self.kind[position]))
 
     def timeline(self, row: int) -> Timeline:

@@ -39,7 +39,7 @@ SERVER = np.dtype(  # a service node that serves files over DVS
 
 
 def services_of(machine: Machine) -> list[tuple[str, Service]]:
-    """Return what a person calls each kind of service nodes, and its description."""
+    """Return the name of each kind of service nodes, for people, and its description."""
     kinds = {BURST_BUFFER: machine.burst_buffer, HOME: machine.home}
     return [(_NAMES[kind], service) for kind, service in kinds.items() if service is not None]
 

@@ -142,5 +142,5 @@ def _overlap(one: Fault, other: Fault) -> bool:
 
 
 def _names(osts: Sequence[int]) -> str:
-    """Return what OSTs that follow each other are called."""
+    """Return the name of OSTs that follow each other."""
     return f"OST {osts[0]}" if len(osts) == 1 else f"OST {osts[0]} to {osts[-1]}"

@@ -50,7 +50,7 @@ class Slowness:
         self._slow: list[tuple[SlowStations, float]] = []  # in the order in which they began
 
     def parts(self, course: Course, factor: float) -> list[SlowStations]:
-        """Return what is to take so many times as long, of the stations whose time goes by bytes.
+        """Return the stations to slow by a factor, of those whose time goes by bytes.
 
         The part is a station, or has several stations whose names begin with its own: ``LNET router
         5``. What such a part does besides, that does not go by bytes, stays as it is: the small
@@ -142,7 +142,7 @@ class Slowness:
                     values[..., met] *= factor
 
     def _values(self, section: Section) -> tuple[Floats, ...]:
-        """Return what is to be set of a section: the seconds that a byte costs at each station.
+        """Return the values to set of a section: the seconds of a byte at each station.
 
         Of OSTs those of an RPC too, and how many times as long as usual heads take to move.
         """

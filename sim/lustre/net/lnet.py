@@ -154,7 +154,7 @@ def _router_stations(site: Site, lnet: LnetModel) -> dict[str, int]:
 
 
 def server_name(lustre: Lustre, server: int) -> str:
-    """Return what a server of bulk RPCs is called: an OSS, or the MDS of an MDT that has data."""
+    """Return the name of a server of bulk RPCs: an OSS, or the MDS of an MDT that has data."""
     mds = server - lustre.oss_count
     return f"MDS {mds}" if mds >= 0 else f"OSS {server}"
 

@@ -54,7 +54,7 @@ def reserve_room(osc: Osc, obd_id: int, offset: int, size: int) -> int:
 
 @outlined
 def _room(osc: Osc, obd_id: int) -> int:
-    """Return how many more bytes may get dirty in an OSC now: an RPC if nothing is."""
+    """Return the bytes that may still get dirty in an OSC now: an RPC if nothing is."""
     obd = osc.obds[obd_id]
     if obd.dirty == 0:
         return max(osc.max_dirty, osc.cache.rpc_size)

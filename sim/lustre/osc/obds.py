@@ -100,7 +100,7 @@ class Osc(Component):
         )
 
     def demands(self) -> Demands:
-        """Return what one OSC takes that starts all the RPCs it may have in flight."""
+        """Return the rows that one OSC takes to start all the RPCs it may have in flight."""
         rpcs = self.rpcs_in_flight + 1
         bulk, messages = self.brw.bulk, self.network.spare_messages
         return [(self.spare_works, 2), (bulk.spare_rpcs, rpcs), (messages, rpcs * bulk.parts)]

@@ -143,7 +143,7 @@ def _pass(network: Network, station_id: int, size: int, now: float) -> None:
 
 
 def background_of(asked: AskedBackground, machine: Machine, seed: int) -> Background:
-    """Return what other jobs do: what the scenario says, and on a typical day what is drawn.
+    """Return the load of other jobs: as the scenario says, and on a typical day as drawn.
 
     The factor between the day and the usual one is lognormal with mean 1.
 

@@ -164,7 +164,7 @@ class Disks(Component):
         self.alone = 0
 
     def waiting(self, ost: int) -> int:
-        """Return how many RPCs wait at the array of an OST."""
+        """Return the number of RPCs that wait at the array of an OST."""
         count, row = 0, int(self.arrays.waiting["head"][ost])
         while row >= 0:
             count, row = count + 1, int(self.bulk.rpcs.next[row])
@@ -179,7 +179,7 @@ class Disks(Component):
 
 
 def byte_seconds(lustre: Lustre, seed: int, repetition: int = 0) -> Floats:
-    """Return what a byte costs at each OST, read and write: (2, OSTs), in seconds.
+    """Return the seconds a byte takes at each OST, read and write: (2, OSTs).
 
     The speeds of the OSTs spread around the mean of the machine; their sum is the machine's, less
     what those lose that are nearly full. They are drawn anew for each repetition of a run, from 0.
@@ -196,14 +196,14 @@ def byte_seconds(lustre: Lustre, seed: int, repetition: int = 0) -> Floats:
 
 
 def _with_mdts(lustre: Lustre, seconds: Floats) -> Floats:
-    """Return what a byte costs at each target: (2, targets), MDTs that have data behind OSTs."""
+    """Return the seconds a byte takes at each target: (2, targets), MDTs with data behind OSTs."""
     read, write = lustre.mds.mdt_read_rate or 1.0, lustre.mds.mdt_write_rate or 1.0
     mdts = np.repeat([[1.0 / read], [1.0 / write]], lustre.data_mdts, axis=1)
     return np.concatenate([seconds, mdts], axis=1)
 
 
 def fullness_of(lustre: Lustre, seed: int) -> Floats:
-    """Return how full each OST is when the simulation begins: float64 (OSTs,), around 0 to 1."""
+    """Return the fullness of each OST at the start: float64 (OSTs,), around 0 to 1."""
     normal = stream(seed, "OST fullness")
     return normal.normal(lustre.ost_fullness, lustre.fullness_spread, lustre.osts)
 
@@ -488,7 +488,7 @@ def move_share(disks: Disks, ost: int) -> float:
 
 @inlined
 def moving_heads(disks: Disks, size: int) -> int:
-    """Return how many heads move for a request of so many bytes: one for each chunk."""
+    """Return the number of heads that move for a request: one for each chunk of its bytes."""
     return min(-(-size // disks.raid_chunk), disks.raid_stripe // disks.raid_chunk)
 
 

@@ -97,7 +97,7 @@ class Journals(Component):
 
 
 def _of_targets(lustre: Lustre, seconds: Floats) -> Floats:
-    """Return what :func:`commit_seconds` does, and the same of MDTs that have data behind it."""
+    """Return :func:`commit_seconds`, and the same of MDTs with data behind it."""
     mdts = np.full((2, lustre.data_mdts), lustre.mds.journal_commit)
     return np.concatenate([commit_seconds(lustre, seconds[:, : lustre.osts]), mdts], axis=1)
 

@@ -60,7 +60,7 @@ class Syncs(Component):
         return site.make(cls, rows=make_table(SYNC, site.rows), spare_rows=make_pool(site.rows))
 
     def demands(self) -> Demands:
-        """Return what a lock or a request takes that begins to sync an object."""
+        """Return the row that a lock or a request takes to begin the sync of an object."""
         return [(self.spare_rows, 1)]
 
 

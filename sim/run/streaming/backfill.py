@@ -40,7 +40,7 @@ class Reservation(NamedTuple):
 def reservation_of(
     head: QueuedJob, free: int, running: Sequence[Running], now: float
 ) -> Reservation:
-    """Return what is promised to the first job of the queue.
+    """Return the reservation of the first job of the queue.
 
     Parameters
     ----------

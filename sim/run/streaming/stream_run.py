@@ -324,7 +324,7 @@ def _system_cores(submissions: Sequence[Submission]) -> int:
 
 
 def _bandwidth(machine: StreamMachine) -> Bandwidth:
-    """Return what the disk arrays of the OSTs moved over time."""
+    """Return the bytes that the disk arrays of the OSTs moved over time."""
     stations, bins = machine.plane.stations, machine.plane.bins
     rows = stations.row[(stations.kind == int(StationKind.OST)) & (stations.row >= 0)]
     moved: Floats = bins.bytes[rows].sum(axis=0)
