@@ -15,13 +15,3 @@ def test_a_run_and_its_kept_result_have_the_same_animation(xc40io, tmp_path: Pat
     assert f"xc40io: wrote {films[0]}" in done.stderr.splitlines()
     assert xc40io("show", str(kept), "--animate", str(films[1])).exit_code == 0
     assert films[0].read_bytes() == films[1].read_bytes()
-
-
-def test_a_result_without_a_recording_is_refused(xc40io, tmp_path: Path):
-    kept, film = tmp_path / "kept.xc40io", tmp_path / "film.html"
-    assert xc40io(*IOR, "--save", str(kept), *WRITE).exit_code == 0
-    done = xc40io("show", str(kept), "--animate", str(film))
-    assert done.exit_code == 2
-    assert "--animate" in done.stderr
-    assert "--record" in done.stderr
-    assert not film.exists()

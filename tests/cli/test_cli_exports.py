@@ -10,24 +10,15 @@ from pathlib import Path
 import pytest
 from click.testing import Result as Outcome
 
-from xc40io.cli import exports
-from xc40io.cli.exports import EXPORTS, Export, Takes, Wants, check_recorded, needs_recording
-from xc40io.config.asked_workload import Workload
-from xc40io.config.errors import InputError
+from xc40io.cli.exports import EXPORTS, Export, Takes, Wants
 from xc40io.config.jobs import JobsScenario
-from xc40io.config.scenario import Scenario
-from xc40io.results.saved import load
 from xc40io.run.jobs import JobsResult, simulate_jobs
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 
 Run = Callable[..., Outcome]
 
 IOR = ("ior", "--nodes", "1", "--ppn", "2")
 WRITE = ("--", "-w", "-b", "1m", "-t", "1m")
-SCENARIO = Scenario(
-    machine="theta", nodes=1, ppn=1, workload=Workload(ior=("-w", "-b", "1m", "-t", "1m"))
-)
 
 
 def note(result: Result, path: str, option: str) -> list[str]:
@@ -75,16 +66,6 @@ def test_a_library_that_is_not_there_is_told_before_the_run(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_kept_recording_is_there_again(xc40io: Run, tmp_path: Path) -> None:
-    kept = [str(tmp_path / name) for name in ("with", "without")]
-    assert xc40io(*IOR, "--record", "--save", kept[0], *WRITE).exit_code == 0
-    assert xc40io(*IOR, "--save", kept[1], *WRITE).exit_code == 0
-    recording = load(kept[0]).recording
-    assert (recording.calls["bytes"].sum(), len(recording.ranks)) == (2 << 20, 2)
-    assert load(kept[1]).recording is None
-    assert xc40io("show", kept[0]).stdout.splitlines()[0].startswith("IOR")
-
-
 def test_a_recorded_run_tells_its_critical_path(xc40io: Run) -> None:
     assert "Critical path of write" in xc40io(*IOR, "--record", *WRITE).stdout
     assert "Critical path" not in xc40io(*IOR, *WRITE).stdout
@@ -99,21 +80,3 @@ def test_of_several_jobs_each_has_a_file_or_the_machine_one(
     written = list(note_of(takes).write(two_jobs, str(tmp_path / "note.txt")))
     assert [Path(path).name for path in written] == names
     assert all(Path(path).read_text().startswith("--note ") for path in written)
-
-
-def test_a_file_of_one_run_has_the_name_that_was_given(tmp_path: Path) -> None:
-    path = tmp_path / "trace.json.gz"
-    result = simulate(SCENARIO, record=True)
-    assert list(note_of(Takes.JOB).write(result, str(path))) == [str(path)]
-
-
-def test_a_form_says_what_it_lacks(
-    two_jobs: JobsResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(exports, "EXPORTS", (note_of(Takes.RUN),))
-    asked = {"note": str(tmp_path / "note")}
-    assert needs_recording(asked)
-    assert not needs_recording({})
-    check_recorded(two_jobs, asked, "kept")
-    with pytest.raises(InputError, match="--note: kept was kept without a recording; right"):
-        check_recorded(simulate(SCENARIO), asked, "kept")

@@ -26,15 +26,6 @@ def xc40io(*words: str, fails: bool = False) -> str:
     return result.stderr if fails else result.stdout
 
 
-def test_a_run_is_written_in_every_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    forms = ("--proc", "proc", "--perfetto", "run.json", "--tokio", "servers.hdf5")
-    xc40io("ior", "--nodes", "2", *forms, "--", "-w", "-b", "1m")
-    check_trace(json.loads(Path("run.json").read_text()))
-    assert Path("servers.hdf5").read_bytes().startswith(b"\x89HDF")
-    assert len(list(Path("proc").glob("oss*/proc/fs/lustre/obdfilter/*/brw_stats"))) == 56
-
-
 def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     ior = ("--", "-w", "-F", "-b", "1m")
@@ -45,7 +36,8 @@ def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "option", ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats"]
+    "option",
+    ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats", "--animate=a.html"],
 )
 def test_a_result_without_a_recording_is_refused(
     option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

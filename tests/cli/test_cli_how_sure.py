@@ -69,12 +69,3 @@ def test_a_kept_result_and_its_page_tell_it(
     assert "nine of ten" in Path("page.html").read_text()
     assert "Real runs" not in xc40io("show", "kept", "--exact", "--html", "exact.html")
     assert "nine of ten" not in Path("exact.html").read_text()
-
-
-def test_iors_own_table_is_as_ior_has_it() -> None:
-    told, alone = xc40io("ior", *JOB, *IOR), xc40io("ior", *JOB, "--exact", *IOR)
-    table, exact = (text[: text.index("\n#")].splitlines() for text in (told, alone))
-    dated = ("Began", "Finished", "StartTime")
-    assert [line for line in table if not line.startswith(dated)] == [
-        line for line in exact if not line.startswith(dated)
-    ]

@@ -82,26 +82,6 @@ def test_the_command_of_a_study_is_the_one_that_was_typed(xc40io, files):
     assert typed.split() == ["xc40io", *words]
 
 
-@pytest.mark.slow
-def test_a_kept_result_has_the_same_page(xc40io, tmp_path):
-    kept, pages = tmp_path / "kept.xc40io", [tmp_path / "run.html", tmp_path / "shown.html"]
-    keep = ("--record", "--save", str(kept))
-    assert xc40io(*IOR, *keep, "--html", str(pages[0]), *WRITE).exit_code == 0
-    assert xc40io("show", str(kept), "--html", str(pages[1])).exit_code == 0
-    assert pages[0].read_bytes() == pages[1].read_bytes()
-
-
-@pytest.mark.parametrize("name", ["ior", "compare", "explain"])
-def test_a_place_that_cannot_be_is_refused_before_the_run(xc40io, tmp_path, name):
-    words = [str(tmp_path / "no" / "page.html") if w == "PAGE" else w for w in COMMANDS[name]]
-    done = xc40io(*words)
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    (sentence,) = done.stderr.splitlines()
-    assert "--html" in sentence
-    assert "there is no folder" in sentence
-
-
 def test_pictures_of_studies_go_into_a_folder(xc40io, files, tmp_path):
     folders = {name: tmp_path / name for name in ("compare", "explain")}
     for name, folder in folders.items():

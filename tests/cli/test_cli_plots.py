@@ -62,30 +62,6 @@ def test_every_command_that_runs_something_draws(xc40io, tmp_path, words):
 
 
 @pytest.mark.slow
-def test_a_kept_result_is_drawn_the_same_over_what_was_there(xc40io, tmp_path):
-    kept, folders = tmp_path / "kept.xc40io", [tmp_path / "run", tmp_path / "shown"]
-    folders[1].mkdir()
-    (folders[1] / "bandwidth.png").write_bytes(b"of an earlier run")
-    run = xc40io(*IOR, "--save", str(kept), "--plots", str(folders[0]), *WRITE)
-    shown = xc40io("show", str(kept), "--plots", str(folders[1]))
-    assert (run.exit_code, shown.exit_code) == (0, 0)
-    assert shown.stdout == run.stdout
-    names = drawn(folders[0])
-    assert drawn(folders[1]) == names
-    for name in names:
-        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
-
-
-def test_several_jobs_have_a_picture_of_ranks_each(xc40io, tmp_path):
-    scenario, folder = tmp_path / "two.yaml", tmp_path / "pictures"
-    job = "nodes: 1, ppn: 1, workload: {ior: -w -e -b 1m -t 1m}"
-    scenario.write_text(f"machine: theta\njobs:\n- {{name: a, {job}}}\n- {{name: b, {job}}}\n")
-    result = xc40io("run", str(scenario), "--no-alone", "--plots", str(folder))
-    assert result.exit_code == 0, result.stderr
-    assert {"ranks-a.png", "ranks-b.png", "bandwidth.png"} <= set(drawn(folder))
-
-
-@pytest.mark.slow
 def test_a_what_if_has_pictures_beside_those_of_the_replay(xc40io, tmp_path):
     log, folder = tmp_path / "own.darshan", tmp_path / "pictures"
     write_log(log, ranks=2, POSIX=[posix_writes(rank, 4, 2**20, FSYNCS=1) for rank in range(2)])
@@ -94,19 +70,3 @@ def test_a_what_if_has_pictures_beside_those_of_the_replay(xc40io, tmp_path):
     names = drawn(folder)
     assert {"recorded-bandwidth.png", "what-if-bandwidth.png"} <= set(names)
     assert all(name.startswith(("recorded-", "what-if-")) for name in names)
-
-
-@pytest.mark.parametrize(
-    ("place", "words"),
-    [
-        ("file", "is not a folder; right would be"),
-        ("file/below", "cannot be made: Not a directory"),
-    ],
-)
-def test_a_place_that_cannot_be_is_refused_before_the_run(xc40io, tmp_path, place, words):
-    (tmp_path / "file").write_text("")
-    result = xc40io(*IOR, "--plots", str(tmp_path / place), *WRITE)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert words in result.stderr
-    assert len(result.stderr.splitlines()) == 1

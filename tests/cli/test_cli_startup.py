@@ -11,6 +11,7 @@ import pytest
 from check_imports import PACKAGES, SELDOM, Imports
 
 from xc40io.cli.app import cli
+from xc40io.workloads.known_kernels import WRITTEN
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,9 +59,14 @@ def asked(*words: str) -> str:
     return code + f"CliRunner().invoke(app.cli, {words!r})"
 
 
-@pytest.mark.parametrize("words", [("--help",), ("ioor",), ("--no-such-option",)])
-def test_what_needs_no_command_imports_nothing_heavy(words: tuple[str, ...]):
-    assert loaded_after(asked(*words)) == set()
+def test_what_needs_no_command_imports_nothing_heavy():
+    code = "\n".join(asked(word) for word in ("--help", "ioor", "--no-such-option"))
+    assert loaded_after(code) == set()
+
+
+def test_help_of_a_kernel_needs_no_compiler_and_no_machine():
+    code = "\n".join(asked("kernel", name, "--help") for name in (*WRITTEN, "vpic-io"))
+    assert loaded_after(code, ("numba", "simpy", "networkx", "xc40io.machine")) == set()
 
 
 def test_the_help_of_commands_imports_no_more_than_every_run():

@@ -70,16 +70,6 @@ def test_every_study_has_a_table_a_picture_a_page_and_a_document(xc40io, name):
     assert ["xc40io", *words] in commands
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.parametrize("option", ["--csv", "--plot", "--html"])
-def test_a_path_that_cannot_be_is_refused_before_anything_runs(xc40io, name, option):
-    done = xc40io(*typed(name, option, "no/such.svg"))
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    assert f"{option}: no/such.svg cannot be written: there is no folder" in done.stderr
-    assert not list(Path().rglob("*.json"))
-
-
 @pytest.mark.parametrize("name", [name for name, words in COMMANDS.items() if STORE[0] in words])
 def test_runs_that_are_kept_go_to_a_scheduler_or_to_processes(xc40io, name):
     done = xc40io(*typed(name, "--scheduler", "dask.json"))

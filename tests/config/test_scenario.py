@@ -10,7 +10,7 @@ from refusals import refusal
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.machine import load_machine
-from xc40io.config.scenario import Placement, Scenario, load_scenario, machine_of
+from xc40io.config.scenario import Scenario, load_scenario, machine_of
 from xc40io.config.scenario_text import dump_scenario, resolved_yaml
 
 SEVERAL_JOBS = {"theta-two-jobs", "theta-job-mix"}
@@ -65,15 +65,6 @@ def test_resolved_text_leaves_nothing_to_a_default(tmp_path: Path) -> None:
     assert resolved["machine"]["lustre"]["osts"]["value"] == 112
     assert resolved["machine"]["lustre"]["oss_rate"]["value"] == "6 GB/s"
     assert "changes" not in resolved
-
-
-def test_cores_and_background_are_there_if_nobody_asks(tmp_path: Path) -> None:
-    scenario = _load(MINIMAL, tmp_path)
-    assert (scenario.cores.system, scenario.cores.bind) == (0, "cores")
-    assert (scenario.background.read, scenario.background.write) == (0.0, 0.0)
-    resolved = yaml.safe_load(resolved_yaml(scenario, machine_of(scenario)))
-    assert resolved["cores"] == {"system": 0, "bind": "cores", "threads": 1}
-    assert resolved["background"] == {"read": "0 B/s", "write": "0 B/s", "typical": False}
 
 
 def test_cores_and_background_survive_a_file(tmp_path: Path) -> None:
@@ -197,7 +188,3 @@ def test_a_file_of_hints_lies_beside_the_scenario(tmp_path: Path) -> None:
 def test_a_machine_handed_over_is_written_out_in_full() -> None:
     scenario = Scenario.model_validate(MINIMAL | {"machine": load_machine("theta")})
     assert scenario.model_dump(mode="json")["machine"]["lustre"]["oss_rate"] == "6 GB/s"
-
-
-def test_a_placement_in_code() -> None:
-    assert Placement(policy="list", nodes=(1, 2)).nodes == (1, 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import docs_outputs
 import pytest
 from docs_outputs import main, mended, renew
 from documents import examples
@@ -75,23 +74,3 @@ def test_a_command_that_fails_is_told_with_document_and_line(page, capsys):
     assert output.out == "page.md: 1 line written anew, but for what is told below\n"
     assert "page.md:11: 'xc40io run yours.yaml --print' ended with 2: " in output.err
     assert "yours.yaml" in output.err
-
-
-def test_a_program_that_fails_is_told_with_document_and_line(page):
-    page.write_text(TEXT.replace('print(6 * 7, "is', 'print(6 / 0, "is'))
-    (problem,) = renew(page)[1]
-    assert problem.startswith("page.md:24: the program ended with ZeroDivisionError")
-
-
-def test_what_looks_otherwise_is_told_and_left(page):
-    text = TEXT.replace("nodes               : 1", "knots               : 1")
-    page.write_text(text)
-    (problem,) = renew(page)[1]
-    assert problem.startswith("page.md:19: nothing that is printed there looks like 'knots")
-    assert page.read_text(encoding="utf-8") == text
-
-
-def test_all_documents_are_written_unless_some_are_named(page, monkeypatch, capsys):
-    monkeypatch.setattr(docs_outputs, "documents", lambda: [page])
-    assert main([]) == 0
-    assert capsys.readouterr().out == "page.md: as printed\n"

@@ -6,8 +6,7 @@ import re
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
-from licences_page import PAGE, licence, needed, pinned
-from packaging.utils import canonicalize_name
+from licences_page import PAGE, licence, pinned
 
 from xc40io.config.extras import EXTRAS
 
@@ -40,16 +39,3 @@ def test_all_extras_are_listed_with_what_they_bring():
     text = PAGE.read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\w+)` \| .+ \| .+ \| \d+ \|$", text, re.M)
     assert listed == list(EXTRAS)
-
-
-def test_what_the_simulator_imports_is_needed_by_everyone(rows):
-    by = {canonicalize_name(name): whom for name, _, _, whom in rows}
-    assert {by[name] for name in ("numpy", "simpy", "markupsafe")} == {"xc40io"}
-    assert by["numba"] == by["llvmlite"] == "[compile]"
-    assert by["optuna"] == by["alembic"] == "[tune]"
-    assert by["pytest"] == "tests"
-
-
-def test_extras_are_followed_and_markers_of_others_are_not():
-    assert "tornado" in needed(["distributed"])
-    assert needed(["numpy; python_version < '3'"]) == set()

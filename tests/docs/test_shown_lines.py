@@ -22,28 +22,10 @@ def test_figures_are_written_anew_and_gaps_stay():
     assert renewed(shown, PRINTED) == [PRINTED[0], "...", "OST 3 46 %", "..."]
 
 
-def test_the_line_that_is_still_printed_is_preferred_to_an_earlier_one():
-    assert renewed(["...", "OST 4 40 %", "..."], PRINTED) == ["...", "OST 4 40 %", "..."]
-
-
-def test_wall_time_is_left_as_it_is():
-    assert renewed(["...", "# Wall time: 7 s"], PRINTED) == ["...", "# Wall time: 7 s"]
-
-
-def test_blanks_at_the_end_of_a_printed_line_are_not_shown():
-    assert renewed(["a 0"], ["a 1  "]) == ["a 1"]
-    assert renewed(["a 1"], ["a 1  "]) == ["a 1"]
-
-
 def test_what_looks_otherwise_is_named():
     shown = ["write 1 MiB/s", "...", "OST 3 is gone", "..."]
     assert renewed(shown, PRINTED) is None
     assert first_unlike(shown, PRINTED) == 2
-
-
-def test_without_a_gap_below_it_the_output_ends():
-    assert renewed(PRINTED[:2], PRINTED) is None
-    assert first_unlike(PRINTED[:2], PRINTED) == 1
 
 
 @given(printed=_LINES, data=st.data())

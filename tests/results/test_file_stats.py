@@ -29,19 +29,6 @@ def test_the_ranks_of_a_shared_file_are_counted_once():
     assert use.rate == use.bytes / use.seconds
 
 
-def test_only_aggregators_write_in_collective_calls():
-    (use,) = file_uses(recording_of_run("collective"), Op.WRITE)
-    assert use.ranks == 4  # an aggregator for each stripe
-    assert use.bytes == 16 * 2 << 20
-
-
-def test_the_times_of_calls_are_added_up():
-    calls = recording_of_run("shared file").calls
-    written = calls[calls["op"] == Op.WRITE]
-    (use,) = file_uses(recording_of_run("shared file"), Op.WRITE)
-    assert use.seconds == pytest.approx((written["end"] - written["start"]).sum(), rel=1e-12)
-
-
 def test_the_table_has_the_total_above_its_files():
     lines = list(file_stats_lines(recording_of_run("own files")))
     assert lines[1].startswith("File input by name")

@@ -207,9 +207,3 @@ def test_large_buffers_are_remarked_on_as_adios_does() -> None:
     quiet = simulate(scenario(4, **options))
     assert "warn beyond 672 MiB" in loud.notes[0]
     assert quiet.notes == ()
-
-
-def test_the_same_scenario_gives_the_same_run() -> None:
-    again = simulate(scenario(9, num_aggregators=4, threading=True, aggregation_type="brigade"))
-    first = run(nodes=9, num_aggregators=4, threading=True, aggregation_type="brigade")
-    assert (again.rows, again.events) == (first.rows, first.events)

@@ -229,12 +229,6 @@ def test_hints_lay_out_the_file_and_choose_the_aggregators(tmp_path: Path) -> No
     assert run(f"-a POSIX -w -U {script}").outcome.tests[0].files.stripe_count == 4
 
 
-def test_fewer_tasks_than_ranks_take_part() -> None:
-    result = run("-a MPIIO -c -w -e -N 5 -b 2m -t 1m", 4, 4)
-    assert rows(result)[0].bytes_moved == result.bulk_bytes == 5 * 2 * MIB
-    assert told(phases(result)[0]).communicator.size == 5
-
-
 def test_a_file_of_hdf5_that_was_there_before_can_be_read() -> None:
     for line in ("-r", "-r -c", "-r -F", "-r --hdf5.chunkSize=65536"):
         result = run(f"-a HDF5 {line} -b 1m -t 512k -s 2")
@@ -282,12 +276,3 @@ def test_alignment_and_chunks_change_where_datasets_lie() -> None:
         for option in ("", "-n")
     )
     assert filled > unfilled >= 8 * MIB
-
-
-def test_the_same_run_gives_the_same_result() -> None:
-    line = "-a HDF5 -c -w -r -e -C -b 1m -t 512k"
-    described = scenario(line, 2, 4, count=4)
-    first, second = (simulate(described) for _ in range(2))
-    assert first.simulated == second.simulated
-    assert first.events == second.events
-    assert (first.waits == second.waits).all()

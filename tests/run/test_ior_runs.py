@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from theta_runs import MIB, headline, rows, run, used
 
-from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.engine.page import PAGE
 from xc40io.plane.counters import Stat
@@ -25,25 +24,6 @@ def test_the_headline_moves_its_bytes() -> None:
     assert (write.access, read.access) == (Access.WRITE, Access.READ)
     assert write.bytes_moved == read.bytes_moved == 4096 * 8 * MIB
     assert write.calls == read.calls == 4096
-
-
-def test_fsync_of_a_shared_file_asks_every_object_for_every_rank() -> None:
-    synced = run("-w -e -b 8m -t 8m", 256, 16, size="8m")
-    unsynced = run("-w -b 8m -t 8m", 256, 16, size="8m")
-    assert small_requests(synced) - small_requests(unsynced) == 4096 * 48 == 196_608
-    assert rows(synced)[0].total > rows(unsynced)[0].total
-
-
-def test_fsync_after_the_phase_and_after_every_write() -> None:
-    ranks, calls, stripes = 16, 4, 6
-    plain, once, always = (
-        run(f"-w -F {option} -b 4m -t 1m", 4, 4, count=stripes) for option in ("", "-e", "-Y")
-    )
-    asked = small_requests(plain)
-    assert small_requests(once) - asked == ranks * stripes
-    assert small_requests(always) - asked == 2 * ranks * calls * stripes  # IOR 4 syncs twice
-    times = [rows(result)[0].total for result in (plain, once, always)]
-    assert times == sorted(times)
 
 
 def test_reads_are_not_synced() -> None:
@@ -197,21 +177,3 @@ def test_a_delay_passes_before_each_phase() -> None:
     skew = load_machine("theta").mpi.barrier_skew
     assert 7.0 <= first.open_start.min() < 7.0 + skew
     assert 0.0 <= second.open_start.min() - first.close_end.max() - 7.0 < skew
-
-
-@pytest.mark.parametrize(
-    ("ior", "options", "words"),
-    [
-        ("-w -c -D 1 -b 1m", {}, "-c"),
-        ("-w -b 10t -s 100 -t 1m", {}, "PB"),
-        ("-w -b 1m", {"count": 57}, "57"),
-        ("-w -b 1m", {"nodes": 5000}, "5000"),
-    ],
-)
-def test_what_cannot_run_is_refused_in_one_sentence(
-    ior: str, options: dict[str, object], words: str
-) -> None:
-    with pytest.raises(InputError) as refusal:
-        run(ior, **options)
-    assert words in str(refusal.value)
-    assert "\n" not in str(refusal.value)

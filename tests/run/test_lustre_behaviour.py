@@ -225,14 +225,6 @@ def test_few_unbound_ranks_share_cores_while_others_idle() -> None:
 # ----------------------------------------------------------------------------------- variation
 
 
-def test_repetitions_differ_as_real_ones_do() -> None:
-    result = run("-w -e -i 3 -b 8m -t 8m", NODES, PPN, size="8m")
-    bandwidth = [row.bandwidth for row in rows(result)]
-    print("\n-i 3:", *(f"{value / 1e9:.2f}" for value in bandwidth), "GB/s", end="")
-    assert len(set(bandwidth)) == 3
-    assert max(bandwidth) < 1.25 * min(bandwidth)
-
-
 def test_other_jobs_take_their_share() -> None:
     quiet, busy = (
         write(

@@ -18,8 +18,3 @@ def test_a_module_has_the_tests_that_name_it_or_mirror_it() -> None:
         "tests/lustre/test_ldlm.py",
     ]
     assert chosen(["topology/torus.py"], TESTS) == ["tests/topology/test_torus.py"]
-
-
-def test_a_test_is_its_own_and_a_document_has_none() -> None:
-    changed = ["docs/ior.md", "tests/lustre/test_locks.py", "sim/lustre/__init__.py"]
-    assert chosen(changed, TESTS) == ["tests/lustre/test_locks.py"]

@@ -32,12 +32,6 @@ def test_a_command_line_has_faults() -> None:
     assert "At 1.000 s: MDS 0 went on." in result.output
 
 
-def test_a_kernel_has_faults() -> None:
-    kernel = call("kernel", "hacc-io", "--nodes", "1", "--ppn", "2", "--fault", PAUSED)
-    assert kernel.exit_code == 0, kernel.output
-    assert "At 1.000 s: MDS 0 went on." in kernel.output
-
-
 def test_what_is_typed_stands_beside_what_a_scenario_lists(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(SCENARIO)
@@ -64,8 +58,6 @@ def test_a_result_that_was_kept_has_its_faults(tmp_path: Path) -> None:
     ("fault", "sentence"),
     [
         ("OST 3 ill", "--fault: 'OST 3 ill' is not a fault; right would be one of OST 3 slow"),
-        ("node 7 evicted at 1 s", "faults: node 7: no node of the job; right would be node 0 to 0"),
-        ("OST 3 gone", "--fault: 'OST 3 gone': it has no end; right would be OST 3 gone from"),
         ("OST 99 slow 2", "faults: OST 99: the machine has no such part"),
     ],
 )
@@ -73,12 +65,3 @@ def test_what_is_no_fault_is_refused(fault: str, sentence: str) -> None:
     result = call("ior", "--nodes", "1", "--fault", fault, "--", *IOR)
     assert isinstance(result.exception, BaseException)
     assert sentence in str(result.exception) + result.output
-
-
-def test_the_file_is_named_in_which_a_fault_is_wrong(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(SCENARIO.replace("slow 5", "quick"))
-    result = call("run", str(path))
-    told = str(result.exception) + result.output
-    assert str(path) in told
-    assert "is not a fault" in told

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import json
-import random
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -191,11 +188,6 @@ def test_a_kept_result_needs_the_configuration_no_more(ran, xc40io, tmp_path):
     assert xc40io("show", str(kept)).stdout.split("\n# ")[0] == text.split("\n# ")[0]
 
 
-def test_the_same_file_gives_the_same_bits(ran):
-    first, second = (re.sub(r"Wall time.*", "", ran(pattern("write"), stress())) for _ in range(2))
-    assert first == second
-
-
 @pytest.mark.parametrize(
     ("benchmark", "said"),
     [
@@ -212,6 +204,11 @@ def test_the_same_file_gives_the_same_bits(ran):
         (stress(process_rows="3"), "right would be 4, the ranks of the job"),
         (stress(layout="tiled"), "layout = 'tiled': right would be one of contiguous, chunked"),
         ({"benchmark": "exerciser", "configuration": {"numdim": "2"}}, "numdims"),
+        (pattern("write", DIM_1="99 T"), "PB; the file system of theta holds"),
+        (pattern("write", DIM_1="4 G", TIMESTEPS="1"), "a node of theta has"),
+        (pattern("write", TIMESTEPS="99999"), "right would be at most 10000"),
+        (stress(rows="99999999", steps="10"), "pieces; right would be at most"),
+        (pattern("write-unlimited", CHUNK_DIM_1="1", DIM_1="64 M"), "larger chunks"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(xc40io, tmp_path, benchmark, said):
@@ -223,59 +220,19 @@ def test_what_is_wrong_is_said_in_one_sentence(xc40io, tmp_path, benchmark, said
     assert said in done.output
 
 
-def _mutated(document: dict[str, Any], chance: random.Random) -> str:
-    """Return a configuration as text with one thing in it wrong, somewhere."""
-    wrong = [None, -1, 1e400, "", "x" * 99, [], {}, [[]], True, "9" * 40, "1 Q", 0, "\0"]
-    found: list[tuple[Any, Any]] = []
-
-    def walk(node: Any) -> None:
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            found.append((node, key))
-            if isinstance(value, dict | list):
-                walk(value)
-
-    document = copy.deepcopy(document)
-    walk(document)
-    node, key = chance.choice(found)
-    if chance.random() < 0.3:
-        del node[key]
-    else:
-        node[key] = chance.choice(wrong)
-    text = json.dumps(document)
-    if chance.random() < 0.3:
-        place = chance.randrange(len(text))
-        text = text[:place] + chance.choice('{}[]",:\t\x80') + text[place + chance.randrange(3) :]
-    return text
-
-
-def test_mutated_files_raise_nothing_but_input_errors(tmp_path: Path):
-    chance = random.Random(22)
-    exerciser = {"benchmark": "exerciser", "configuration": {"numdims": "1", "minels": "8"}}
-    whole = asked(pattern("write"), pattern("read"), stress(), exerciser)
-    path, said = tmp_path / "config.json", []
-    for _ in range(500):
-        path.write_text(_mutated(whole, chance), encoding="utf-8")
-        try:
-            read_configuration(str(path))
-        except InputError as error:
-            said.append(str(error))
-    assert len(said) > 300
-    assert all("\n" not in sentence and str(path) in sentence for sentence in said)
-
-
 @pytest.mark.parametrize(
-    ("benchmark", "said"),
+    ("changed", "said"),
     [
-        (pattern("write", DIM_1="99 T"), "PB; the file system of theta holds"),
-        (pattern("write", DIM_1="4 G", TIMESTEPS="1"), "a node of theta has"),
-        (pattern("write", TIMESTEPS="99999"), "right would be at most 10000"),
-        (stress(rows="99999999", steps="10"), "pieces; right would be at most"),
-        (pattern("write-unlimited", CHUNK_DIM_1="1", DIM_1="64 M"), "larger chunks"),
+        ({"vol": None}, ".vol = None: right would be an object"),
+        ({"vol": ...}, ".vol is missing; h5bench wants mpi, vol, "),
+        ({"benchmarks": []}, "right would be a list of at least one benchmark"),
+        ({"file-system": {"lustre": {"stripe-count": "many"}}}, "would be a number of OSTs"),
+        ({"directory": []}, ".directory = []: right would be a text or a number"),
     ],
 )
-def test_what_would_not_end_is_refused(xc40io, tmp_path, benchmark, said):
+def test_a_file_that_is_no_configuration_is_refused(tmp_path, changed, said):
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(asked(benchmark)))
-    done = xc40io("h5bench", str(path))
-    assert done.exit_code == 2, done.output
-    assert said in done.output
+    document = {n: v for n, v in (asked(pattern("write")) | changed).items() if v is not ...}
+    path.write_text(json.dumps(document))
+    with pytest.raises(InputError, match=re.escape(said)):
+        read_configuration(str(path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -88,12 +87,6 @@ def test_memory_as_a_share_and_removals_are_printed_as_ior_prints_them(ior):
     assert order == [("write", "0"), ("remove", "0"), ("write", "1"), ("remove", "1")]
 
 
-def test_removals_are_results_in_json(ior):
-    document = json.loads(ior("-w -v -O summaryFormat=JSON").split("\n# ")[0])
-    accesses = [line["access"] for line in document["tests"][0]["Results"]]
-    assert accesses == ["write", "remove"]
-
-
 def test_a_file_is_filled_before_random_access(ior):
     bare = rows(ior("-w -F -z -b 1m -t 64k"), "write")[0]
     filled = rows(ior("-w -F -z -b 1m -t 64k --randomPrefill=256k"), "write")[0]
@@ -165,7 +158,6 @@ def test_lines_of_iors_own_tests_run(ior, line):
     ("line", "said"),
     [
         ("-a MMAP -w -b 1000 -t 1000", "would be a multiple"),
-        ("-a DUMMY -w -O minTimeDuration=1", "POSIX, MMAP and MPIIO only"),
         ("-a MPIIO -w -O savePerOpDataCSV=x", "for POSIX only"),
         ("-a MPIIO -c -w -s 0", "-s 0"),
         ("-w -z --randomPrefill=256k -D 1", "without -D and -W only"),

@@ -92,9 +92,7 @@ def test_studies_take_a_script(words):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("job.sbatch:7",), "job.sbatch:7: there is no such launch; right would be 1 to 2"),
         (("none.sh",), "none.sh: there is no such file"),
-        (("theta-headline", "--nodes", "2"), "run theta-headline with --nodes: what describes"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(words, message):

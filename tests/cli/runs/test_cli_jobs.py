@@ -137,8 +137,6 @@ def test_what_jobs_write_is_written_once_each(xc40io, tmp_path):
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("nodes: 1\n", "nodes: 5000\n", "compute nodes of theta"),
-        ("name: second", "name: first", "2 jobs are called 'first'"),
         ("start: 10 ms", "begin: 10 ms", "jobs.1.begin: there is no such field"),
         ("-b 2m -t 1m", "-b 3m -t 2m", "job first: "),
         ("name: adios", "name: adiso", "job second: kernel.name = 'adiso'"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,13 +19,10 @@ Run = Callable[..., Result]
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--setstripe", "-E 4M"), "the last component ends at 4 MiB"),
         (("--setstripe", "-Z 4"), "lfs setstripe -Z 4: "),
         (("--setstripe", "-c 4", "--stripe-count", "2"), "right would be one of the two"),
         (("--setstripe", ON_MDT), "right would be --set lustre.release=2.1"),
         ((*NEWER, "--setstripe", "-C 112"), "right would be --set lustre.release=2.14"),
-        ((*NEWER, "--setstripe", "-c 4 -p fast"), "pool fast: there is no such pool of OSTs"),
-        ((*NEWER, "--setstripe", "-E 1G -L mdt -E -1 -c 1"), "longer than lustre.dom_size"),
         (("--set", "lustre.release=3.0"), "2.15"),
     ],
 )
@@ -59,26 +55,6 @@ def test_a_run_with_data_on_the_mdt_leaves_in_every_form(xc40io: Run, tmp_path: 
     assert "# layout intents                   4 " in result.stdout
     again = xc40io("show", "--lustre-stats", str(tmp_path / "kept.parquet"))
     assert again.stdout.partition("# Wall time")[0] == result.stdout.partition("# Wall time")[0]
-
-
-def test_what_lies_on_the_mdt_is_not_on_osts(xc40io: Run) -> None:
-    def bytes_of(options: str) -> dict[str, float]:
-        words = (*SMALL, *NEWER, "--setstripe", options, "--json", *WORK)
-        told = json.loads(xc40io("ior", *words).stdout)["xc40io"]
-        return {station["name"]: station for station in told["busiest"]}
-
-    assert not [name for name in bytes_of("-c 4") if name.startswith("MDT")]
-    whole = bytes_of("-E 1M -L mdt -E -1 -c 4")
-    assert "MDT 0 storage" in whole
-    assert not [name for name in whole if name.startswith("OST ")]
-
-
-def test_getstripe_tells_which_components_there_are(xc40io: Run) -> None:
-    layout = "-E 4M -c 1 -E 64M -c 4 -E -1 -c 8"
-    words = (*NEWER, "--setstripe", layout, "--getstripe", "--nodes", "1", "--ppn", "1")
-    told = xc40io("ior", *words, "--", "-w", "-b", "8m", "-t", "1m").stdout
-    flags = [line.split()[-1] for line in told.splitlines() if "lcme_flags:" in line]
-    assert flags == ["init", "init", "0"]
 
 
 def test_a_sweep_and_a_what_if_change_layouts(xc40io: Run) -> None:

@@ -132,12 +132,6 @@ def test_striped_directories_share_the_work(mdtest):
     assert 3 * one < four < 4.2 * one
 
 
-def test_more_mdts_than_there_are_is_refused(xc40io):
-    result = xc40io("mdtest", *SMALL, "--mdt-count", "2", "--", "-n", "1")
-    assert result.exit_code == 2
-    assert "lustre.mds.mdts = 1" in result.stderr
-
-
 def test_a_deadline_leaves_all_ranks_with_as_many_files(mdtest, tmp_path):
     status, details = tmp_path / "stonewall", tmp_path / "ranks.csv"
     created = mdtest(f"-n 2000 -F -u -C -W 1 -x {status} --saveRankPerformanceDetails {details}")
@@ -163,12 +157,6 @@ def test_directories_that_a_deadline_would_cut_off_are_refused(xc40io):
     result = xc40io("mdtest", *SMALL, "--", *["-n", "2000", "-D", "-C", "-W", "1"])
     assert result.exit_code == 2
     assert "right would be -F" in result.stderr
-
-
-def test_a_lost_double_dash_is_found(xc40io):
-    result = xc40io("mdtest", "--nodes", "2", "-n", "10")
-    assert result.exit_code == 2
-    assert "mdtest's own options go after a double dash" in result.stderr
 
 
 def test_is_a_workload_like_any_other(xc40io, tmp_path):

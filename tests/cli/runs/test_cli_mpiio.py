@@ -124,12 +124,6 @@ def test_the_libraries_name_themselves(xc40io, api):
     assert re.search(r"^type +: collective$", text, re.MULTILINE)
 
 
-def test_a_file_per_process_is_told_of_once(xc40io):
-    text = xc40io("ior", *SMALL, "--mpiio-stats", "--", "-F", *TOGETHER).stdout
-    assert text.count("MPIIO write access patterns for testFile.00000000") == 1
-    assert "# The same for 15 more files like this one" in text
-
-
 def test_a_scenario_takes_hints_too(xc40io, tmp_path):
     scenario = tmp_path / "together.yaml"
     scenario.write_text(
@@ -141,13 +135,3 @@ def test_a_scenario_takes_hints_too(xc40io, tmp_path):
     assert re.search(r"striping_factor += 8 ", text)
     text = xc40io("run", str(scenario), "--env", "MPICH_MPIIO_HINTS_DISPLAY=0").stdout
     assert "striping_factor" not in text
-
-
-def test_a_file_of_hints_is_found_beside_the_scenario(xc40io, tmp_path):
-    (tmp_path / "hints").write_text("IOR_HINT__MPI__striping_factor=3\n")
-    scenario = tmp_path / "hinted.yaml"
-    scenario.write_text(
-        "machine: theta\nnodes: 2\nppn: 2\nworkload: {ior: -a MPIIO -w -b 1m -t 1m -U hints}\n"
-    )
-    result = xc40io("run", str(scenario), "--getstripe")
-    assert re.search(r"lmm_stripe_count: +3$", result.stdout, re.MULTILINE)

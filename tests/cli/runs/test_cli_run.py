@@ -29,33 +29,10 @@ def table(text: str) -> str:
     return text.partition("\n# ")[0]
 
 
-def test_runs_a_file(xc40io, scenario):
-    result = xc40io("run", str(scenario))
-    assert result.exit_code == 0
-    assert "Summary of all tests:" in result.stdout
-
-
 def test_a_scenario_and_the_same_job_typed_give_the_same_answer(xc40io, scenario):
     job = "--nodes 2 --ppn 2 --stripe-count 2 --stripe-size 1m -- -a POSIX -w -b 2m -t 1m"
     typed = xc40io("ior", *job.split())
     assert table(xc40io("run", str(scenario)).stdout) == table(typed.stdout)
-
-
-def test_print_shows_a_scenario_that_runs_as_the_first_did(xc40io, scenario, tmp_path):
-    printed = xc40io("run", str(scenario), "--print", "--seed", "9").stdout
-    document = yaml.safe_load(printed)
-    assert document["seed"] == 9
-    assert document["machine"]["lustre"]["osts"]["value"] == 56
-    assert document["cores"] == {"system": 0, "bind": "cores", "threads": 1}
-    assert document["background"] == {"read": "0 B/s", "write": "0 B/s", "typical": False}
-    again = tmp_path / "again.yaml"
-    again.write_text(printed)
-    first = xc40io("run", str(scenario), "--seed", "9")
-    assert table(xc40io("run", str(again)).stdout) == table(first.stdout)
-
-
-def test_lustre_stats_are_there_for_scenarios_too(xc40io, scenario):
-    assert "# lock enqueues" in xc40io("run", str(scenario), "--lustre-stats").stdout
 
 
 def test_changes_are_added_to_those_of_the_scenario(xc40io):
@@ -88,19 +65,6 @@ def test_machine_with_a_change(xc40io):
     text = xc40io("machine", "theta", "--set", "lustre.osts=112", "--sources").stdout
     assert re.search(r"object storage targets \(OST\) +112$", text, re.MULTILINE)
     assert "assumed: what if: 112 in place of 56" in text
-
-
-def test_sources_tell_where_each_value_comes_from(xc40io):
-    text = xc40io("machine", "theta", "--sources").stdout
-    assert re.search(r"^lustre\.osts +56\n +verified: ", text, re.MULTILINE)
-
-
-def test_plot_draws_the_network(xc40io, tmp_path):
-    path = tmp_path / "theta.png"
-    result = xc40io("machine", "theta", "--plot", str(path))
-    assert result.exit_code == 0
-    assert path.read_bytes().startswith(b"\x89PNG")
-    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_listings_name_what_is_shipped(xc40io):

@@ -62,10 +62,3 @@ def test_a_table_without_bytes_is_told_of_all_the_same(xc40io, tmp_path: Path) -
     found = xc40io("jobs", "summary", str(path))
     assert found.exit_code == 0, found.output
     assert "Of no job the bytes are known, so nothing can be simulated of them." in found.stdout
-
-
-def test_what_cannot_be_read_is_one_sentence(xc40io, tmp_path: Path) -> None:
-    found = xc40io("jobs", "summary", str(tmp_path / "no.txt"))
-    assert found.exit_code == 2
-    assert "no.txt" in found.stderr
-    assert "Traceback" not in found.output

@@ -47,16 +47,6 @@ def test_only_home_says_that_nothing_measured_stands_behind_it() -> None:
     assert f"# Note: {said['home'][0][:40]}" in ior("--target", "home").stdout
 
 
-def test_home_is_far_below_lustre() -> None:
-    many = ("-a", "POSIX", "-F", "-w", "-e", "-b", "32m", "-t", "4m")
-    at = ("--nodes", "64", "--ppn", "8")
-    home, lustre = (
-        rate(document(*at, "--target", name, arguments=many)) for name in ("home", "lustre")
-    )
-    assert home < 15e9 / 2**20
-    assert lustre > 2 * home
-
-
 def test_a_private_burst_buffer_takes_files_of_one_node_and_a_striped_one_shared_files() -> None:
     cori = ("--machine", "cori-knl", "--target", "bb", "--bb-capacity", "100 GB")
     shared = ("-a", "POSIX", "-w", "-b", "8m", "-t", "1m")
@@ -86,8 +76,6 @@ def test_a_lost_ssd_is_told_and_is_an_error() -> None:
     ("options", "words"),
     [
         (("--target", "bb"), "right would be lustre or ssd or home"),
-        (("--machine", "titan", "--target", "ssd"), "no section ssd"),
-        (("--bb-capacity", "1TB"), "belong to --target bb"),
         (("--lose-ssd", "0=1"), "belongs to --target ssd"),
         (("--target", "ssd", "--lose-ssd", "2=1"), "2 is not a node of the job"),
         (("--target", "ssd", "--lose-ssd", "soon"), "NODE=SECONDS"),
@@ -103,15 +91,3 @@ def test_what_cannot_be_is_refused_in_one_sentence(options: tuple[str, ...], wor
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
-
-
-def test_a_file_that_nodes_share_cannot_be_on_an_ssd() -> None:
-    shared = ("-a", "POSIX", "-w", "-b", "8m", "-t", "1m")
-    result = ior("--target", "ssd", arguments=shared)
-    assert result.exit_code == 2
-    assert "the SSD of a node, which only the node itself reaches" in result.output
-
-
-def test_on_one_node_ranks_may_share_a_file_through_mpi_io() -> None:
-    shared = ("-a", "MPIIO", "-c", "-w", "-b", "4m", "-t", "1m")
-    assert rate(document("--target", "ssd", "--nodes", "1", arguments=shared)) > 0

@@ -39,13 +39,6 @@ def test_a_summary_is_printed(xc40io, table: str) -> None:
     assert "/scratch/out 0 B 2.00 MiB MPI-IO" in lines
 
 
-def test_a_summary_is_a_document_too(xc40io, table: str) -> None:
-    found = json.loads(xc40io("trace", "summary", table, "--json").stdout)
-    assert (found["rows"], found["ranks"], found["think_seconds"]) == (7, 2, 1.0)
-    assert found["calls"]["write"] == {"POSIX": 0, "MPI-IO": 0, "collective": 2}
-    assert found["bytes"] == {"read": 0, "write": 2 << 20}
-
-
 def test_a_table_is_converted_with_what_is_known_of_its_files(
     xc40io, table: str, tmp_path: Path
 ) -> None:
@@ -69,7 +62,6 @@ def test_a_table_is_converted_with_what_is_known_of_its_files(
         (("summary", "nothing.csv"), "nothing.csv: there is no such file"),
         (("summary", "job.xlsx"), "right would be a table (.csv, .parquet) or a Darshan log"),
         (("convert", "TABLE", "out.txt"), "right would be a name that ends in .csv or .parquet"),
-        (("convert", "TABLE", "/none/out.csv"), "cannot be written: there is no folder /none"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(

@@ -54,18 +54,6 @@ def test_scenarios_results_and_what_ifs_stand_side_by_side(xc40io, scenario, tmp
     assert second["times_as_fast"]["value"] == 1.0
 
 
-def test_logs_and_what_is_kept_of_their_replays_are_compared(xc40io, tmp_path):
-    log = str(write_log(tmp_path / "job.darshan", POSIX=[posix_writes(0, 8, MIB)], ranks=1))
-    kept = str(tmp_path / "kept.xc40io")
-    assert xc40io("replay", log, "--save", kept).exit_code == 0
-    told = xc40io("compare", "--jobs", "1", "--json", log, kept)
-    assert names(told) == [log, kept]
-    phases = {phase["name"]: phase["sides"] for phase in json.loads(told.stdout)["phases"]}
-    for first, second in phases.values():
-        assert first["seconds"] == second["seconds"]
-    assert phases["posix write"][0]["waits"] == []
-
-
 def test_what_has_no_phase_in_common_has_no_ratio(xc40io, tmp_path, scenario):
     other = tmp_path / "other.yaml"
     other.write_text("machine: theta\nnodes: 2\nppn: 2\nworkload: {kernel: hacc-io}\n")

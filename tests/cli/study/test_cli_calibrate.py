@@ -61,14 +61,11 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 WRONG = {
     "calibrate --claim B999": "no claim of this id runs anything",
-    "calibrate --parameter nodes.write_copy_rat": "did you mean nodes.write_copy_rate",
-    "sensitivity --parameters missing.yaml": "missing.yaml: there is no such file",
     "sensitivity --step 200%": "--step 200%: right would be a part of the value, as in 7%",
     "sensitivity --csv /no/such/place": "no folder /no/such",
     "sensitivity --group nothing": "no claim fits all",
     "calibrate --write": "--write --date 2026-01-31",
     "calibrate --write --date yesterday": "yesterday",
-    "calibrate --seeds 1 --budget 1": "budget = 1 runs is too small",
 }
 
 

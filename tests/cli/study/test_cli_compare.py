@@ -63,8 +63,6 @@ def test_the_targets_alone_on_the_nodes_of_the_job() -> None:
         (("--targets", "ssd,ssd"), "ssd is there twice"),
         (("--targets", "lustre,bb"), "no section burst_buffer"),
         (("--node-counts", "four"), "nodes"),
-        (("--node-counts", "5000"), "more than the 4392 compute nodes"),
-        (("--plot", "plot.txt"), "ends in .svg, .png or .pdf"),
         (("--bb-access", "private"), "belong to --target bb"),
     ],
 )

@@ -25,37 +25,6 @@ def test_it_says_what_binds_and_what_helps(xc40io):
     )
 
 
-def test_json_has_the_same(xc40io):
-    told = xc40io("explain", *JOB, "--jobs", "1", "--json", *IOR)
-    document = json.loads(told.stdout)
-    (phase,) = document["phases"]
-    assert phase["phase"] == "write"
-    assert phase["without"][0]["gain"] >= phase["without"][-1]["gain"]
-    assert sum(wait["share"] for wait in phase["waits"]) == pytest.approx(1.0)
-    tried = phase["without"], phase["with"], document["refused"]
-    assert document["runs"] >= 1 + sum(map(len, tried))  # the best of them with more seeds
-
-
-@pytest.mark.slow
-def test_a_kernel_is_explained_as_its_scenario_is(xc40io, tmp_path):
-    path = tmp_path / "dump.yaml"
-    path.write_text(
-        "machine: theta\nnodes: 2\nppn: 2\n"
-        "workload: {kernel: {name: vpic-io, particles: 10000, collective: true}}\n"
-    )
-    words = ("kernel", "vpic-io", "--particles", "10000", "--collective")
-    typed = xc40io("explain", "--nodes", "2", "--ppn", "2", "--jobs", "1", "--", *words)
-    assert typed.exit_code == 0, typed.stderr
-    assert typed.stdout == xc40io("explain", "--jobs", "1", str(path)).stdout
-
-
-@pytest.mark.slow
-def test_ior_may_be_named_behind_the_dash(xc40io):
-    job = ("explain", "--nodes", "1", "--ppn", "2", "--jobs", "1", "--")
-    ior = ("-w", "-b", "1m", "-t", "1m")
-    assert xc40io(*job, "ior", *ior).stdout == xc40io(*job, *ior).stdout
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -115,30 +84,6 @@ def test_a_log_is_explained_as_it_would_be_replayed_with_options(xc40io, tmp_pat
     assert scenario["changes"] == {"lustre.osts": 28}
 
 
-TWO = """
-machine: theta
-jobs:
-  - {name: one, nodes: 2, ppn: 2, workload: {ior: -w -e -F -b 8m -t 4m}}
-  - {name: two, nodes: 2, ppn: 2, workload: {ior: -a MPIIO -w -b 4m -t 4m}}
-"""
-
-
-@pytest.mark.slow
-def test_several_jobs_are_explained_each(xc40io, tmp_path):
-    path = tmp_path / "two.yaml"
-    path.write_text(TWO, encoding="utf-8")
-    told = xc40io("explain", "--jobs", "1", str(path))
-    assert told.exit_code == 0, told.stderr
-    assert "Job one, write: " in told.stdout
-    assert "Job two, write: " in told.stdout
-    assert told.stdout.count("No other job slows it.") == 2
-    document = json.loads(xc40io("explain", "--jobs", "1", "--json", str(path)).stdout)
-    assert [phase["job"] for phase in document["phases"]] == ["one", "two"]
-    kept = str(tmp_path / "kept.xc40io")
-    assert xc40io("run", str(path), "--no-alone", "--save", kept).exit_code == 0
-    assert xc40io("explain", "--jobs", "1", kept).stdout == told.stdout
-
-
 def test_what_could_not_be_tried_is_told(xc40io, tmp_path):
     path = tmp_path / "steps.yaml"
     path.write_text(SKELETON, encoding="utf-8")
@@ -179,7 +124,6 @@ def test_seed_and_changes_beside_a_scenario_are_those_of_run(xc40io, tmp_path):
     ("words", "sentence"),
     [
         (("theta-headline", "again"), "right would be one scenario, log or result, or a command"),
-        (("--nodes", "4", "theta-headline"), "explain theta-headline with --nodes: what describes"),
         (("no-such",), "no-such"),
     ],
 )

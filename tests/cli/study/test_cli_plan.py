@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from interrupts import kept_and_told
 
 from xc40io.cli.app import cli
 
@@ -104,19 +100,14 @@ def test_two_mixes_run_beside_each_other_on_the_same_machines() -> None:
     ("words", "said"),
     [
         (("--against", "polaris.yaml"), "there is no such file"),
-        (("--over", "lustre.osts=57"), "the nearest right counts: 56 and 70"),
-        (("--over", "lustre.osts=56"), "the machine already has these values"),
         (("--over", "strping.count=1"), "there is no such value"),
         (("--cost", "lustre.osts=much"), "right would be PATH=NUMBER"),
-        (("--cost", "lustre.ost=1"), "did you mean lustre.osts"),
         (("--sobol", "4"), "--sobol belongs to --sensitivity"),
         (("--failed", "4"), "--failed belongs to --faults"),
         (("--faults", "--failed", "x"), "right would be numbers"),
         (("--sensitivity", "--range", "much"), "right would be a part, as in 30%"),
         (("--sensitivity", "--runs", "1"), "there have to be two"),
         (("--faults", "--sensitivity", "--plot", "x.svg"), "it draws one"),
-        (("--plot", "x.txt"), "ends in .svg, .png or .pdf"),
-        (("--set", "lustre.ost=3"), "did you mean lustre.osts"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], said: str) -> None:
@@ -128,24 +119,8 @@ def test_what_cannot_be_is_refused_before_anything_runs(words: tuple[str, ...], 
 
 def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     words = ("mine.yaml", "--store", "store", "--over", "lustre.osts=14:560:14", "--repeat", "4")
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from xc40io.cli import main; main()", "plan", *words],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    begin = time.monotonic()
-    while not list(tmp_path.glob("store/*/*.json")):
-        assert time.monotonic() - begin < 60
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    finished = int(said.split(" runs have finished and are kept")[0].split()[-3])
-    kept = len(list(tmp_path.glob("store/*/*.json")))
-    assert 0 < kept <= finished + 1  # one may have been kept just before it would be counted
-    assert finished <= kept
+    kept, finished = kept_and_told(("plan", *words), tmp_path)
+    assert 0 < finished <= kept <= finished + 1  # one may be kept just before it is counted
 
 
 JOBS = """\

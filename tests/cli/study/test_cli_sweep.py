@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from interrupts import kept_and_told
 
 from xc40io.cli.app import cli
 
@@ -74,9 +70,6 @@ def test_a_combination_that_cannot_be_is_named_and_is_a_failure() -> None:
     ("words", "said"),
     [
         ((), "--over is missing"),
-        (("--over", "nodes"), "right would be PATH=VALUES"),
-        (("--over", "strping.count=1"), "did you mean striping"),
-        (("--over", "striping.count=1,57"), "57 is more than the 56 OSTs"),
         (("--over", "ior.b=1m", "--plot", "x.txt"), "ends in .svg, .png or .pdf"),
         (("--over", "ior.b=1m", "--plot", "x.svg"), "right would be one axis or two"),
         (("--over", "ior.b=1m,2m", "--sample", "2", "--plot", "x.svg"), "--plot with a sample"),
@@ -98,21 +91,5 @@ def test_a_scenario_says_itself_what_describes_the_job() -> None:
 
 def test_an_interrupt_keeps_what_has_finished(tmp_path: Path) -> None:
     axes = ("--over", "ppn=1:60", "--over", "ior.b=1m..64m", "--store", "store")
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from xc40io.cli import main; main()", "sweep", *axes, *IOR],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        cwd=tmp_path,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    begin = time.monotonic()
-    while not list(tmp_path.glob("store/*/*.json")):
-        assert time.monotonic() - begin < 60
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    finished = int(said.split(" of 420 runs have finished and are kept")[0].split()[-1])
-    kept = len(list(tmp_path.glob("store/*/*.json")))
-    assert 0 < kept <= finished + 1  # one may have been kept just before it would be counted
-    assert finished <= kept
+    kept, finished = kept_and_told(("sweep", *axes, *IOR), tmp_path)
+    assert 0 < finished <= kept <= finished + 1  # one may be kept just before it is counted

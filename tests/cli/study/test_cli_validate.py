@@ -139,7 +139,6 @@ def test_fast_draws_only_what_has_been_run(xc40io, tmp_path: Path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--claim", "B2"], "--claim B2: there is no such claim; did you mean B02?"),
         (["--group", "Summit"], "--group Summit: there is none"),
         (["--fast", "--full"], "right would be one of them"),
         (["--html", "/no/such/page.html"], "--html: /no/such/page.html"),

@@ -314,16 +314,3 @@ def test_without_a_recording_there_is_nothing_to_log(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no recording"):
         write(result, str(tmp_path / "log.darshan"), "--darshan")
     assert not list(tmp_path.iterdir())
-
-
-def test_the_option_writes_a_log(tmp_path: Path) -> None:
-    path = tmp_path / "log.darshan"
-    words = ["ior", "--nodes", "1", "--ppn", "2", "--darshan", str(path)]
-    done = CliRunner().invoke(cli, [*words, "--", "-w", "-b", "1m", "-t", "1m"])
-    assert done.exit_code == 0
-    assert f"wrote {path}" in done.stderr
-    assert read_log(path).posix.total("WRITES") == 2
-    missing = tmp_path / "no" / "log.darshan"
-    done = CliRunner().invoke(cli, [*words[:-1], str(missing), "--", "-w"])
-    assert done.exit_code == 2
-    assert done.stderr.startswith("xc40io: --darshan")

@@ -13,7 +13,6 @@ import yaml
 from recorded_runs import RUNS, recorded, recording_of_run
 
 from xc40io import Result, Scenario, simulate
-from xc40io.config.errors import InputError
 from xc40io.engine.page import PAGE
 from xc40io.lustre.requests import OST_SYNC
 from xc40io.plane.operations import Op
@@ -213,9 +212,3 @@ def test_of_many_clients_some_are_written():
     assert len(hosts) == CLIENTS
     nodes = [f"nid{node:05d}" for node in result.allocation.nodes.tolist()]
     assert {nodes[0], nodes[-1]} <= hosts < set(nodes)
-
-
-def test_a_run_that_was_not_recorded_says_so(tmp_path: Path):
-    scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--proc: this run was not recorded"):
-        write_proc(simulate(scenario), str(tmp_path), "--proc")

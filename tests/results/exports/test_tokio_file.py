@@ -9,7 +9,6 @@ import pytest
 from recorded_runs import RUNS, recorded
 
 from xc40io import Result, Scenario, simulate
-from xc40io.config.errors import InputError
 from xc40io.plane.operations import Op
 from xc40io.results.exports.tokio import write_tokio
 
@@ -97,10 +96,3 @@ def test_a_file_is_the_same_every_time(tmp_path: Path):
     for name in ("one", "two"):
         write_tokio(recorded("own files"), str(tmp_path / name), "--tokio")
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_a_run_that_was_not_recorded_has_no_such_file(tmp_path: Path):
-    scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--tokio: this run was not recorded"):
-        write_tokio(simulate(scenario), str(tmp_path / "x"), "--tokio")
-    assert not (tmp_path / "x").exists()

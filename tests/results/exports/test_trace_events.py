@@ -17,7 +17,6 @@ from recorded_runs import RUNS, recorded, recording_of_run
 from trace_checks import check_trace
 
 from xc40io import Scenario, simulate
-from xc40io.config.errors import InputError
 from xc40io.plane.operations import Op
 from xc40io.results.exports.trace import trace_file
 from xc40io.results.exports.trace.trace_file import write_trace
@@ -154,9 +153,3 @@ def test_compressed_it_is_the_same(tmp_path: Path):
     packed = (tmp_path / "a.json.gz").read_bytes()
     assert packed == (tmp_path / "b.json.gz").read_bytes()
     assert gzip.decompress(packed) == (tmp_path / "run.json").read_bytes()
-
-
-def test_a_run_that_was_not_recorded_has_no_trace(tmp_path: Path):
-    scenario = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-a POSIX -w"})
-    with pytest.raises(InputError, match="--perfetto: this run was not recorded"):
-        write_trace(simulate(scenario), str(tmp_path / "x.json"), "--perfetto")

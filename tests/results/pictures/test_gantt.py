@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -69,7 +67,3 @@ def test_the_axes_have_units_and_the_legend_the_causes(recorded: Result):
     painted = np.asarray(mesh.get_array()).reshape(found.longest.shape)
     assert (painted[found.longest >= 0] == found.longest[found.longest >= 0]).all()
     assert (painted[found.longest < 0] == len(found.names)).all()
-
-
-def test_without_a_recording_there_is_no_picture(recorded: Result):
-    assert gantt_of(replace(recorded, recording=None)) is None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -60,7 +58,3 @@ def test_each_queue_has_axes_of_its_own_with_one_clock(recorded: Result):
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
     for above, below in zip(panels[1:], [*panels[2:], panels[0]], strict=True):
         assert above.get_position().y0 > below.get_position().y1
-
-
-def test_without_a_recording_there_is_no_picture(recorded: Result):
-    assert queues_of(scene_of(replace(recorded, recording=None))) is None

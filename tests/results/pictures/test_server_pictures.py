@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recorded_runs import recorded, recording_of_run
 
-from xc40io import Result, Scenario, simulate
+from xc40io import Scenario, simulate
 from xc40io.plane.operations import Op
 from xc40io.results.pictures.scene import Scene, scene_of
 from xc40io.results.pictures.server_pictures import (
@@ -92,13 +92,6 @@ def test_lines_part_the_osts_of_different_servers():
     load = oss_load_of(scene)
     assert load is not None
     assert len(load.loads) == len(set(servers))
-
-
-def test_what_was_not_recorded_has_no_such_pictures(lustre: Result):
-    scene = scene_of(lustre)
-    assert mdt_operations_of(scene) is None
-    assert server_rates_of(scene) is None
-    assert oss_load_of(scene) is None
 
 
 def test_loads_add_up_to_the_time_that_rpcs_took(scene: Scene):

@@ -87,21 +87,6 @@ def test_iors_own_numbers_come_out_as_iors_own_lines() -> None:
     assert ours[1:] == theirs[1:]
 
 
-def test_a_table_is_read_back_by_its_column_offsets() -> None:
-    lines = format_text(reported(ran(LINE, *SAMPLE_ROWS))).splitlines()
-    titles = next(line for line in lines if line.startswith("access    bw"))
-    starts = [match.start() for match in re.finditer(r"\S+", titles)]
-    table = [line for line in lines if re.match(r"(write|read) +[\d.]+ +[\d.]+ +0\.", line)][:4]
-    cells = [
-        [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
-        for line in table
-    ]
-    assert [cell[0] for cell in cells] == ["write", "read", "write", "read"]
-    assert [cell[1] for cell in cells] == ["1468.66", "16392", "1877.49", "13289"]
-    assert [cell[-1] for cell in cells] == ["0", "0", "1", "1"]
-    assert cells[0][4:6] == ["1024.00", "256.00"]
-
-
 def test_tests_of_a_script_follow_each_other_and_share_one_summary() -> None:
     report = reported(ran("-F", SAMPLE_ROWS[0]), ran("-Z -X 3", SAMPLE_ROWS[1], number=1))
     text = format_text(report)
