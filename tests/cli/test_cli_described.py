@@ -42,10 +42,9 @@ FILES = {
 
 @pytest.mark.parametrize("command", ["run", "explain", "tune"])
 @pytest.mark.parametrize("name", FILES)
-def test_a_scenario_that_cannot_run_names_its_file(xc40io, tmp_path, monkeypatch, name, command):
+def test_a_scenario_that_cannot_run_names_its_file(xc40io, name, command):
     if (command, name) == ("tune", "jobs.yaml"):
         pytest.skip("tune takes a single job")
-    monkeypatch.chdir(tmp_path)
     text, said = FILES[name]
     Path(name).write_text(text)
     result = xc40io(command, name)
@@ -54,8 +53,7 @@ def test_a_scenario_that_cannot_run_names_its_file(xc40io, tmp_path, monkeypatch
     assert result.stderr.count(name) == 1
 
 
-def test_what_was_typed_counts(xc40io, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_what_was_typed_counts(xc40io):
     Path("layout.yaml").write_text(FILES["layout.yaml"][0].replace("-w}", "-w -b 1m}"))
     assert xc40io("run", "layout.yaml", "--set", "lustre.release=2.14").exit_code == 0
 
@@ -79,8 +77,7 @@ STREAMS = {
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_that_cannot_run_names_its_file(xc40io, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_a_stream_that_cannot_run_names_its_file(xc40io, name):
     text, said = STREAMS[name]
     Path(name).write_text(text)
     result = xc40io("stream", name)
@@ -98,8 +95,7 @@ srun -n 4 ior -w -b 1m -o out/x
 
 
 @pytest.mark.parametrize("command", ["run", "explain", "tune"])
-def test_a_layout_of_a_job_script_names_its_line(xc40io, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
+def test_a_layout_of_a_job_script_names_its_line(xc40io, command):
     Path("job.sh").write_text(SCRIPT)
     result = xc40io(command, "job.sh")
     assert result.exit_code == 2
@@ -107,8 +103,7 @@ def test_a_layout_of_a_job_script_names_its_line(xc40io, tmp_path, monkeypatch, 
     assert last.startswith(f"xc40io: job.sh, line 4: setstripe '-C 112 -S 16m' {LACKS}")
 
 
-def test_a_launch_that_cannot_run_names_its_line(xc40io, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_launch_that_cannot_run_names_its_line(xc40io):
     Path("job.sh").write_text(
         SCRIPT.replace("-C 112 -S 16m", "-c 2").replace("1m -o", "3m -t 2m -o")
     )
@@ -118,8 +113,7 @@ def test_a_launch_that_cannot_run_names_its_line(xc40io, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("release", [["--set", "lustre.release=2.14"], ["--setstripe", "-c 2"]])
-def test_what_was_typed_counts_beside_a_script(xc40io, tmp_path, monkeypatch, release):
-    monkeypatch.chdir(tmp_path)
+def test_what_was_typed_counts_beside_a_script(xc40io, release):
     Path("job.sh").write_text(SCRIPT)
     assert xc40io("run", "job.sh", *release).exit_code == 0
 

@@ -137,8 +137,7 @@ def test_a_full_disk_does_not_cost_the_result(xc40io, words):
         *("ior --nodes 1 --env ROMIO_HINTS={}.yaml -- -a MPIIO", "validate --claims {}.yaml"),
     ],
 )
-def test_what_is_no_file_is_named_as_what_it_is(xc40io, tmp_path, monkeypatch, line, kind):
-    monkeypatch.chdir(tmp_path)
+def test_what_is_no_file_is_named_as_what_it_is(xc40io, tmp_path, line, kind):
     for suffix in ("yaml", "csv", "darshan"):
         path = tmp_path / f"{kind}.{suffix}"
         if kind == "loop":
@@ -210,7 +209,6 @@ def test_help_of_a_number_without_limits_shows_none(xc40io):
 
 
 def test_a_relative_cache_is_refused_and_nothing_is_made(xc40io, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", "cache")
     fabric._built.cache_clear()  # of the runs before in this process
     result = xc40io("ior", "--nodes", "1", "--ppn", "1", "--", "-w", "-b", "1m", "-t", "1m")

@@ -26,8 +26,7 @@ def xc40io(*words: str, fails: bool = False) -> str:
     return result.stderr if fails else result.stdout
 
 
-def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_kept_result_gives_the_same_files():
     ior = ("--", "-w", "-F", "-b", "1m")
     xc40io("ior", "--nodes", "2", "--save", "kept", "--record", "--perfetto", "a.json", *ior)
     printed = xc40io("show", "kept", "--perfetto", "b.json", "--file-stats")
@@ -39,17 +38,13 @@ def test_a_kept_result_gives_the_same_files(tmp_path: Path, monkeypatch: pytest.
     "option",
     ["--proc=p", "--perfetto=t.json", "--tokio=t.hdf5", "--file-stats", "--animate=a.html"],
 )
-def test_a_result_without_a_recording_is_refused(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_result_without_a_recording_is_refused(option: str):
     xc40io("ior", "--nodes", "1", "--save", "kept", "--", "-w", "-b", "1m")
     said = xc40io("show", "kept", option, fails=True)
     assert f"{option.split('=')[0]}: kept was kept without a recording" in said
 
 
-def test_files_are_told_as_text_and_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
+def test_files_are_told_as_text_and_as_json():
     run = ("ior", "--nodes", "2", "--ppn", "2", "--file-stats")
     text = xc40io(*run, "--", "-w", "-b", "1m")
     below = text[text.index("# Wall time") :].splitlines()[1:]
@@ -63,10 +58,7 @@ def test_files_are_told_as_text_and_as_json(tmp_path: Path, monkeypatch: pytest.
     assert "file_stats" not in plain["xc40io"]
 
 
-def test_several_jobs_stand_in_one_trace_and_one_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
+def test_several_jobs_stand_in_one_trace_and_one_folder():
     Path("two.yaml").write_text(JOBS)
     forms = ("--proc", "proc", "--perfetto", "two.json", "--tokio", "two.hdf5")
     text = xc40io("run", "two.yaml", "--no-alone", "--file-stats", *forms)
@@ -88,10 +80,7 @@ def test_several_jobs_stand_in_one_trace_and_one_folder(
 
 
 @pytest.mark.parametrize("target", ["ssd", "bb", "home"])
-def test_files_elsewhere_leave_the_servers_of_lustre_alone(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
+def test_files_elsewhere_leave_the_servers_of_lustre_alone(target: str):
     forms = ("--proc", "proc", "--perfetto", "run.json", "--tokio", "servers.hdf5", "--plots", "p")
     where = ("--machine", "cori-haswell") if target == "bb" else ()
     words = ("ior", *where, "--target", target, "--nodes", "2", "--file-stats", *forms)

@@ -52,18 +52,14 @@ def test_it_is_told_unless_figures_are_to_be_exact(
     assert not names(alone) & {"real", "chance_better"}
 
 
-def test_a_table_has_the_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_table_has_the_bounds() -> None:
     xc40io("sweep", *JOB, "--over", "ppn=1,2", "--csv", "runs.csv", *IOR)
     for row in csv.DictReader(Path("runs.csv").read_text().splitlines()):
         low, rate, high = (float(row[name]) for name in ("real_low", "bandwidth", "real_high"))
         assert low < rate < high
 
 
-def test_a_kept_result_and_its_page_tell_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_kept_result_and_its_page_tell_it() -> None:
     xc40io("ior", *JOB, "--save", "kept", *IOR)
     assert "# Real runs: write " in xc40io("show", "kept", "--html", "page.html")
     assert "nine of ten" in Path("page.html").read_text()

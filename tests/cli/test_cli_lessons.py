@@ -13,8 +13,7 @@ from xc40io.config import extras
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def own_folder(tmp_path: Path) -> Path:
     return tmp_path
 
 

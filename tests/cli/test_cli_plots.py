@@ -70,3 +70,12 @@ def test_a_what_if_has_pictures_beside_those_of_the_replay(xc40io, tmp_path):
     names = drawn(folder)
     assert {"recorded-bandwidth.png", "what-if-bandwidth.png"} <= set(names)
     assert all(name.startswith(("recorded-", "what-if-")) for name in names)
+
+
+def test_several_jobs_have_a_picture_of_ranks_each(xc40io, tmp_path):
+    scenario, folder = tmp_path / "two.yaml", tmp_path / "pictures"
+    job = "nodes: 1, ppn: 1, workload: {ior: -w -e -b 1m -t 1m}"
+    scenario.write_text(f"machine: theta\njobs:\n- {{name: a, {job}}}\n- {{name: b, {job}}}\n")
+    result = xc40io("run", str(scenario), "--no-alone", "--plots", str(folder))
+    assert result.exit_code == 0, result.stderr
+    assert {"ranks-a.png", "ranks-b.png", "bandwidth.png"} <= set(drawn(folder))

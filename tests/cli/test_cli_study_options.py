@@ -39,8 +39,7 @@ COLUMNS = {
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "cache_folder", lambda: tmp_path / "runs")
     Path("mix.yaml").write_text(MIX, encoding="utf-8")
     Path("jobs.csv").write_text(TABLE, encoding="utf-8")

@@ -106,8 +106,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "option", "read"), CASES)
-def test_no_command_writes_over_what_it_reads(xc40io, tmp_path, monkeypatch, name, option, read):
-    monkeypatch.chdir(tmp_path)
+def test_no_command_writes_over_what_it_reads(xc40io, name, option, read):
     for other, text in _OTHERS.items():
         Path(other).write_text(text)
     (place,) = [word for word in read.split() if word.startswith(("in.", "./in."))]
@@ -126,8 +125,7 @@ def test_no_command_writes_over_what_it_reads(xc40io, tmp_path, monkeypatch, nam
 
 
 @pytest.mark.parametrize(("name", "option"), written(folder=False) + written(folder=True))
-def test_an_empty_name_is_told_as_its_option(xc40io, tmp_path, monkeypatch, name, option):
-    monkeypatch.chdir(tmp_path)
+def test_an_empty_name_is_told_as_its_option(xc40io, tmp_path, name, option):
     words = [option, ""] if option else ["x.csv", ""]
     result = xc40io(*name.split(), *words)
     assert result.exit_code == 2
@@ -145,8 +143,7 @@ BAD_NAMES = {
 
 
 @pytest.mark.parametrize(("name", "option"), written(folder=False))
-def test_what_cannot_be_written_is_told_as_its_option(xc40io, tmp_path, monkeypatch, name, option):
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_written_is_told_as_its_option(xc40io, name, option):
     Path("folder.svg").mkdir()
     Path("file").touch()
     Path("loop.svg").symlink_to("loop.svg")
@@ -159,8 +156,7 @@ def test_what_cannot_be_written_is_told_as_its_option(xc40io, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(("name", "option"), written(folder=True))
-def test_a_folder_that_cannot_be_is_told_as_its_option(xc40io, tmp_path, monkeypatch, name, option):
-    monkeypatch.chdir(tmp_path)
+def test_a_folder_that_cannot_be_is_told_as_its_option(xc40io, tmp_path, name, option):
     Path("file").touch()
     for path in ("file", "file/below", "x" * 300):
         result = xc40io(*name.split(), option, path)
@@ -197,8 +193,7 @@ def test_io500_keeps_the_file_that_it_was_told_by(xc40io, tmp_path):
     assert config.read_text() == text
 
 
-def test_hints_and_the_tables_of_scenarios_are_kept_too(xc40io, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_hints_and_the_tables_of_scenarios_are_kept_too(xc40io):
     Path("hints").write_text("cb_nodes 2\n")
     words = ("--nodes", "2", "--env", "ROMIO_HINTS=hints", "--html", "hints")
     result = xc40io("ior", *words, "--", "-a", "MPIIO", "-w", "-b", "1m")

@@ -78,8 +78,7 @@ NAME = "a\a\x1b]0;t\x07\r\x9b31m\u202eb"
         ("ior", f"--{NAME}"),
     ],
 )
-def test_names_of_files_and_all_that_is_typed(xc40io, tmp_path, monkeypatch, words):
-    monkeypatch.chdir(tmp_path)
+def test_names_of_files_and_all_that_is_typed(xc40io, words):
     assert _is_clean(xc40io(*words))
 
 

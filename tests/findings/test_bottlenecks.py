@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+import small_jobs
 
-from xc40io import Result, Scenario, simulate
+from xc40io import Result
 from xc40io.findings.bottlenecks import PLURALS, Load, busiest, loads
 from xc40io.findings.waits import Wait
 from xc40io.plane.stations import StationKind
@@ -13,8 +14,7 @@ from xc40io.plane.stations import StationKind
 def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
     # Arrays that answer at once: then stations bind, and not how long one request takes.
     prompt = dict.fromkeys(("lustre.ost_write_latency", "lustre.disk_seek", "lustre.disk_turn"), 0)
-    job = {"nodes": nodes, "ppn": ppn, "striping": striping, "workload": {"ior": ior}}
-    return simulate(Scenario(machine="theta", changes=prompt, **job))
+    return small_jobs.run(ior, nodes=nodes, ppn=ppn, striping=striping, changes=prompt)
 
 
 def load(busy: float, mean: float, *, in_turn: float = 0.0, felt: float = 0.9) -> Load:

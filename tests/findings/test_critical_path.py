@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import small_jobs
 
 from xc40io import Result, Scenario, simulate
 from xc40io.findings import tracks
 from xc40io.findings.critical_path import CriticalPath, critical_path, critical_paths
 
 
-def run(ior: str, *, record: bool = True, **given: Any) -> Result:
-    job: dict[str, Any] = {"machine": "theta", "nodes": 4, "ppn": 4}
-    job |= {"striping": {"count": 2, "size": "1m"}, "workload": {"ior": ior}}
-    return simulate(Scenario.model_validate(job | given), record=record)
+def run(ior: str, **given: Any) -> Result:
+    striped = {"record": True, "striping": {"count": 2, "size": "1m"}}
+    return small_jobs.run(ior, **(striped | given))
 
 
 def the_path(result: Result) -> CriticalPath:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from small_jobs import run, run_kernel
 
 from xc40io.config.scenario import Scenario
 from xc40io.findings.real_rates import real_rates
@@ -12,14 +13,9 @@ from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
 
 
-def run(**workload: object) -> Result:
-    described = {"machine": "theta", "nodes": 2, "ppn": 2, "workload": workload}
-    return simulate(Scenario.model_validate(described))
-
-
 @pytest.fixture(scope="module")
 def ior() -> Result:
-    return run(ior="-a POSIX -F -w -r -C -e -b 1m -t 1m")
+    return run("-a POSIX -F -w -r -C -e -b 1m -t 1m", nodes=2, ppn=2)
 
 
 def test_each_phase_has_the_interval_around_its_rate(ior: Result) -> None:
@@ -61,10 +57,10 @@ def test_told_exactly_there_is_nothing_of_it(ior: Result) -> None:
 
 
 def test_operations_on_metadata_have_rates_of_their_own() -> None:
-    found = {one.phase: one for one in real_rates(run(mdtest="-n 4"))}
+    found = {one.phase: one for one in real_rates(run({"mdtest": "-n 4"}, nodes=2, ppn=2))}
     assert found["file creation"].unit == "operations/s"
     assert found["file creation"].words.endswith("op/s")
 
 
 def test_messages_are_no_input_or_output() -> None:
-    assert list(real_rates(run(kernel={"name": "p2p"}))) == []
+    assert list(real_rates(run_kernel("p2p"))) == []

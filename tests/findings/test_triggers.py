@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+import small_jobs
 
-from xc40io import Result, Scenario, simulate
 from xc40io.findings.trigger import Remedy, Trigger
 from xc40io.findings.triggers import triggers
 
-
-def run(workload: dict[str, Any], **more: Any) -> Result:
-    job: dict[str, Any] = {"machine": "theta", "nodes": 4, "ppn": 4, "workload": workload}
-    return simulate(Scenario.model_validate(job | more), record=True)
+run = partial(small_jobs.run, record=True)
 
 
 def ior(words: str, count: int = 4, **more: Any) -> dict[str, Trigger]:

@@ -6,41 +6,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from small_jobs import run_faulty, served
 
 from xc40io.config.errors import InputError
 from xc40io.config.fault_forms import FORMS
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.parts.recovery import default_recovery
-from xc40io.config.scenario import Scenario
 from xc40io.plane.causes import Cause
 from xc40io.plane.fault_course import PROCESSES
 from xc40io.plane.stations import StationKind
 from xc40io.run.jobs import simulate_jobs
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 
 MOVED = 16 * (32 << 20)
 
 
 def run(*faults: str, ior: str = "-w -F -B -b 32m -t 8m", **more: Any) -> Result:
     """Move 512 MiB to or from one OST, or as ``more`` says, by 16 ranks past the page cache."""
-    document = {
-        "machine": "theta",
-        "nodes": 4,
-        "ppn": 4,
-        "striping": {"count": 1, "size": 1 << 20, "offset": 1},
-        "workload": {"ior": ior},
-        "faults": list(faults),
-    }
-    return simulate(Scenario.model_validate(document | more))
+    return run_faulty(faults, ior, **more)
 
 
 def seconds(result: Result, phase: str = "write") -> float:
     return sum(row.seconds for row in result.rows if row.phase == phase)
-
-
-def served(result: Result, kind: StationKind) -> dict[str, float]:
-    return {use.name: use.bytes for use in result.stations() if use.kind == kind}
 
 
 def at_rest(result: Result) -> bool:

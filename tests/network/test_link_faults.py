@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_jobs import job, served
 
 from xc40io.config.errors import InputError
 from xc40io.config.parts.recovery import default_recovery
@@ -23,24 +24,12 @@ WRITE, READ = "-w -F -B -b 32m -t 8m", "-r -F -B -b 32m -t 8m"
 
 
 def scenario(*faults: str, ior: str = WRITE, **more: Any) -> Scenario:
-    document = {
-        "machine": "theta",
-        "nodes": 4,
-        "ppn": 4,
-        "striping": {"count": 8, "size": 8 << 20, "offset": 0},
-        "changes": QUICK,
-        "workload": {"ior": ior},
-        "faults": list(faults),
-    }
-    return Scenario.model_validate(document | more)
+    striping = {"count": 8, "size": 8 << 20, "offset": 0}
+    return job(ior, **({"striping": striping, "changes": QUICK, "faults": list(faults)} | more))
 
 
 def run(*faults: str, **more: Any) -> Result:
     return simulate(scenario(*faults, **more))
-
-
-def served(result: Result, kind: StationKind) -> dict[str, float]:
-    return {use.name: use.bytes for use in result.stations() if use.kind == kind}
 
 
 def busiest_link(ior: str = WRITE) -> str:

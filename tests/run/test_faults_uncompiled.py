@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from digests import digest, scenarios
+from small_jobs import job
 
 from xc40io.config.scenario import Scenario
 from xc40io.run.simulate import simulate
@@ -25,15 +26,9 @@ OTHERS = {
 
 def small(faults: list[str]) -> Scenario:
     """Return a run of some milliseconds with some faults."""
-    document = {
-        "machine": "theta",
-        "nodes": 2,
-        "ppn": 1,
-        "striping": {"count": 1, "size": 1 << 20, "offset": 28},
-        "workload": {"ior": "-w -e -b 1m -t 256k -s 4"},
-        "faults": faults,
-    }
-    return Scenario.model_validate(document)
+    striping = {"count": 1, "size": 1 << 20, "offset": 28}
+    ior = "-w -e -b 1m -t 256k -s 4"
+    return job(ior, nodes=2, ppn=1, striping=striping, faults=faults)
 
 
 def told() -> list[str]:

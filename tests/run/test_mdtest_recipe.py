@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from small_jobs import job
 
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.lustre.net.lnet import control_latency
@@ -28,16 +29,8 @@ KNOWN: dict[str, Any] = {
 
 
 def scenario(nodes: int, line: str) -> Scenario:
-    return Scenario.model_validate(
-        {
-            "machine": "theta",
-            "nodes": nodes,
-            "ppn": PER_NODE,
-            "striping": {"count": STRIPES},
-            "workload": {"mdtest": f"-F -C -T -r -N {PER_NODE} {line}"},
-            "changes": KNOWN,
-        }
-    )
+    mdtest = {"mdtest": f"-F -C -T -r -N {PER_NODE} {line}"}
+    return job(mdtest, nodes, PER_NODE, striping={"count": STRIPES}, changes=KNOWN)
 
 
 @cache

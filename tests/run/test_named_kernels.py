@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
+from small_jobs import run_kernel
 
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
@@ -15,15 +16,8 @@ from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
 
 MIB = 2**20
-
-
-def run(name: str, *, nodes: int = 2, ppn: int = 4, job: dict[str, Any] | None = None, **options):
-    """Run a kernel in a small job on Theta."""
-    scenario = Scenario.model_validate(
-        {"machine": "theta", "nodes": nodes, "ppn": ppn, **(job or {})}
-        | {"workload": {"kernel": {"name": name, **options}}}
-    )
-    return simulate(scenario)
+run = partial(run_kernel, ppn=4)
+"""Runs a kernel in a small job on Theta."""
 
 
 def moved(result: Result) -> dict[str, int]:

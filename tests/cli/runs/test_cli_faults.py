@@ -65,3 +65,12 @@ def test_what_is_no_fault_is_refused(fault: str, sentence: str) -> None:
     result = call("ior", "--nodes", "1", "--fault", fault, "--", *IOR)
     assert isinstance(result.exception, BaseException)
     assert sentence in str(result.exception) + result.output
+
+
+def test_the_file_is_named_in_which_a_fault_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SCENARIO.replace("slow 5", "quick"))
+    result = call("run", str(path))
+    told = str(result.exception) + result.output
+    assert str(path) in told
+    assert "is not a fault" in told

@@ -117,7 +117,6 @@ def test_what_is_extrapolated_is_what_the_whole_time_comes_to(ran, monkeypatch):
 
 
 def test_an_interrupt_keeps_the_phases_that_have_ended(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
     Path("c.ini").write_text(CONFIG)
 
     def interrupt(_bar: ProgressBar, words: str) -> None:
@@ -135,8 +134,7 @@ def test_an_interrupt_keeps_the_phases_that_have_ended(tmp_path, monkeypatch):
     assert re.search(r"^SCORE +=.*\[INVALID\]$", result, re.M)
 
 
-def test_options_and_commands_are_shown_without_a_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_options_and_commands_are_shown_without_a_run(tmp_path):
     listed = xc40io("--list")
     assert "[mdtest-hard]\nAPI = \nn = 1000000\nfiles-per-dir = \nrun = TRUE\n" in listed
     assert re.fullmatch(r"config-hash     = [0-9A-F]{1,8}\n", xc40io("--config-hash"))
@@ -144,16 +142,14 @@ def test_options_and_commands_are_shown_without_a_run(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_mistake_in_the_file_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_mistake_in_the_file_is_one_sentence():
     Path("c.ini").write_text("[ior-easy]\nfilesPerProc = TRUE\n")
     ended = CliRunner().invoke(cli, ("io500", "c.ini"))
     assert ended.exit_code == 2
     assert ended.stderr.startswith("xc40io: c.ini: line 2: [ior-easy] has no option filesPerProc")
 
 
-def test_other_targets_than_lustre_are_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_other_targets_than_lustre_are_refused():
     ended = CliRunner().invoke(cli, ("io500", "--target", "home"))
     assert ended.exit_code == 2
     assert "which is simulated for Lustre only; right would be target lustre" in ended.stderr

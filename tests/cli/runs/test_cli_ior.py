@@ -110,3 +110,10 @@ def test_threads_of_a_rank_share_its_calls(xc40io):
     assert "copying into and out of the page cache" in text
     # The threads of a rank copy side by side, but enter pages of one file one after another.
     assert bandwidths(text)["write"][0] > 1.4 * written(xc40io, *job, ior=ior)
+
+
+def test_getstripe_names_a_few_of_many_files(xc40io):
+    text = xc40io("ior", "--nodes", "4", "--ppn", "2", "--getstripe", "--", "-w", "-F").stdout
+    assert "testFile.00000003\n" in text
+    assert "testFile.00000004\n" not in text
+    assert "# and 4 files more" in text

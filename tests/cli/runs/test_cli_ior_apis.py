@@ -43,8 +43,7 @@ def test_dummy_sleeps_as_long_as_it_is_told(ior):
     assert "#\n#\n" not in text  # nothing is bound, so nothing stands where that would
 
 
-def test_a_deadline_stops_dummy_and_its_file_tells_later_runs(ior, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_deadline_stops_dummy_and_its_file_tells_later_runs(ior, tmp_path):
     sleepy = "--dummy.delay-xfer=200000 -t 1000 -b 1000"
     wall = "-a DUMMY -k -O stoneWallingStatusFile=wall.log -D 1"
     text = ior(f"{wall} -w -O stoneWallingWearOut=1 {sleepy} -s 15")

@@ -22,8 +22,7 @@ srun ./ior -r -b 1m -t 1m -o out/x
 
 
 @pytest.fixture(autouse=True)
-def job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def job(tmp_path: Path) -> Path:
     path = tmp_path / "job.sbatch"
     path.write_text(SCRIPT)
     return path

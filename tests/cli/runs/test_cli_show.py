@@ -61,8 +61,7 @@ RUNS = [
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def place(tmp_path: Path) -> Path:
     Path("trace.csv").write_text(TRACE)
     Path("several.yaml").write_text(JOBS)
     file_per_process(Path("own.darshan"))

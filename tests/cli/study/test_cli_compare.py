@@ -16,8 +16,7 @@ WORDS = "-a POSIX -F -w -e -b 16m -t 4m"
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store, "cache_folder", lambda: tmp_path / "runs")
 
 

@@ -32,8 +32,7 @@ OVER = ("--over", "lustre.osts=56,112", "--over", "lnet.routers=15,30")
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def _mix() -> None:
     Path("mine.yaml").write_text(MIX, encoding="utf-8")
 
 

@@ -15,11 +15,6 @@ from xc40io.cli.app import cli
 IOR = ("--", "-a", "POSIX", "-w", "-r", "-b", "2m", "-t", "1m")
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def sweep(*words: str, ior: tuple[str, ...] = IOR) -> Result:
     job = ("--nodes", "2", "--ppn", "2", "--jobs", "1", "--store", "store") if ior else ()
     return CliRunner().invoke(cli, ["sweep", *job, *words, *ior], prog_name="xc40io")

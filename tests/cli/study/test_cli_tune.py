@@ -16,11 +16,6 @@ JOB = ("--nodes", "1", "--ppn", "2", "--jobs", "1", "--store", "store")
 IOR = ("--", "-a", "POSIX", "-w", "-e", "-b", "4m", "-t", "4m")
 
 
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def tune(*words: str) -> Result:
     return CliRunner().invoke(cli, ["tune", *words], prog_name="xc40io")
 

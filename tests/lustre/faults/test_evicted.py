@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_jobs import run_faulty
 
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.parts.recovery import default_recovery
-from xc40io.config.scenario import Scenario
 from xc40io.engine.page import PAGE
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
@@ -21,7 +21,6 @@ from xc40io.plane.stations import StationKind
 from xc40io.results.run_values import simulator_document
 from xc40io.run.jobs import simulate_jobs
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 
 SHARED = "-w -e -b 1m -t 256k -s 16"
 """Two writers that take each other's locks all the time."""
@@ -29,15 +28,7 @@ SHARED = "-w -e -b 1m -t 256k -s 16"
 
 def run(*faults: str, ior: str = SHARED, **more: Any) -> Result:
     """Write by one rank on each of two nodes to OST 1."""
-    document = {
-        "machine": "theta",
-        "nodes": 2,
-        "ppn": 1,
-        "striping": {"count": 1, "size": 1 << 20, "offset": 1},
-        "workload": {"ior": ior},
-        "faults": list(faults),
-    }
-    return simulate(Scenario.model_validate(document | more))
+    return run_faulty(faults, ior, **({"nodes": 2, "ppn": 1} | more))
 
 
 def on_disk(result: Result) -> float:

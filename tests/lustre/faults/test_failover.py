@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_jobs import run_faulty, served
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.config.parts.recovery import default_recovery
-from xc40io.config.scenario import Scenario
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 
 MOVED = 16 * (8 << 20)
 WRITE, BOTH = "-w -F -B -b 8m -t 8m", "-w -r -F -B -b 8m -t 8m"
@@ -22,19 +21,7 @@ WRITE, BOTH = "-w -F -B -b 8m -t 8m", "-w -r -F -B -b 8m -t 8m"
 
 def run(*faults: str, ior: str = WRITE, **more: Any) -> Result:
     """Move 128 MiB to or from OST 1 by 16 ranks past the page cache."""
-    document = {
-        "machine": "theta",
-        "nodes": 4,
-        "ppn": 4,
-        "striping": {"count": 1, "size": 1 << 20, "offset": 1},
-        "workload": {"ior": ior},
-        "faults": list(faults),
-    }
-    return simulate(Scenario.model_validate(document | more))
-
-
-def served(result: Result, kind: StationKind) -> dict[str, float]:
-    return {use.name: use.bytes for use in result.stations() if use.kind == kind}
+    return run_faulty(faults, ior, **more)
 
 
 def test_the_partner_serves_the_osts_of_an_oss_that_died() -> None:

@@ -187,6 +187,7 @@ def test_ranks_that_left_the_last_open_first_may_read_before_it_has_ended() -> N
     assert found.closed.tolist() == pytest.approx([3.0, 5.0])
 
 
+@pytest.mark.parametrize("logged", ["own-files", "independent", "collective"], indirect=True)
 def test_the_log_of_a_replay_counts_what_its_log_counts(logged: Logged, tmp_path: Path) -> None:
     path = tmp_path / "again.darshan"
     done = CliRunner().invoke(cli, ["replay", str(logged.path), "--darshan", str(path)])
@@ -202,6 +203,7 @@ def test_the_log_of_a_replay_counts_what_its_log_counts(logged: Logged, tmp_path
                 assert second.total(name) == first.total(name), (module, name)
 
 
+@pytest.mark.parametrize("logged", ["collective"], indirect=True)
 def test_the_same_scenario_gives_the_same_file(logged: Logged, tmp_path: Path) -> None:
     again = Logged(logged.name, tmp_path)
     assert again.path.read_bytes() == logged.path.read_bytes()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from small_jobs import job
 
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
@@ -28,14 +29,7 @@ MDS_A_TENTH = {
 
 
 def described(ior: str, count: int, size: int, **more: Any) -> Scenario:
-    document = {
-        "machine": "theta",
-        "nodes": 16,
-        "ppn": 4,
-        "striping": {"count": count, "size": size << 20},
-        "workload": {"ior": ior},
-    }
-    return Scenario.model_validate(document | more)
+    return job(ior, **({"nodes": 16, "striping": {"count": count, "size": size << 20}} | more))
 
 
 def first(scenario: Scenario, access: str = "write") -> PhaseExplanation:

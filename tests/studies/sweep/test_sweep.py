@@ -159,11 +159,11 @@ from xc40io.studies.sweep.sweep import sweep
 from test_sweep import scenario
 
 if __name__ == "__main__":
-    done = sweep(scenario(), {"ppn": "1:16", "ior.b": "1m..8m"}, jobs=2, store=sys.argv[1])
+    done = sweep(scenario(), {"ppn": "1:8", "ior.b": "1m..8m"}, jobs=2, store=sys.argv[1])
     print(done.simulated, done.recalled)
     print(done.to_pandas().to_csv())
 """
-RUNS = 64
+RUNS = 32
 
 
 def started(folder: Path, store: Path) -> subprocess.Popen[str]:

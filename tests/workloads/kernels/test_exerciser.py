@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from simulated_calls import pieces, run_romio
+from small_jobs import job
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
@@ -26,15 +27,8 @@ def exerciser(**options: Any) -> Exerciser:
 
 
 def scenario(nodes: int = 2, ppn: int = 4, **options: Any) -> Scenario:
-    return Scenario.model_validate(
-        {
-            "machine": "theta",
-            "nodes": nodes,
-            "ppn": ppn,
-            "striping": {"count": 4, "size": "1 MiB"},
-            "workload": {"kernel": {"name": "exerciser", **options}},
-        }
-    )
+    kernel = {"kernel": {"name": "exerciser", **options}}
+    return job(kernel, nodes, ppn, striping={"count": 4, "size": "1 MiB"})
 
 
 @cache

@@ -5,36 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from small_jobs import run_kernel
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
-from xc40io.config.scenario import Scenario
 from xc40io.plane.counters import Stat
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 from xc40io.workloads.job_results import Row
 
 THETA = load_machine("theta")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def run(
-    nodes: int = 2,
-    ppn: int = 1,
-    machine: str = "theta",
-    changes: dict[str, str] | None = None,
-    **options: Any,
-) -> Result:
-    scenario = Scenario.model_validate(
-        {
-            "machine": machine,
-            "changes": changes or {},
-            "nodes": nodes,
-            "ppn": ppn,
-            "workload": {"kernel": {"name": "p2p"} | options},
-        }
-    )
-    return simulate(scenario)
+def run(nodes: int = 2, ppn: int = 1, machine: str = "theta", **options: Any) -> Result:
+    job = {"machine": machine, "changes": options.pop("changes", {})}
+    return run_kernel("p2p", nodes, ppn, job=job, **options)
 
 
 def only_row(result: Result) -> Row:

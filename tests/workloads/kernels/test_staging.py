@@ -5,28 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from small_jobs import run_kernel
 
 from xc40io.config.errors import InputError
-from xc40io.config.scenario import Scenario
 from xc40io.run.result import Result
-from xc40io.run.simulate import simulate
 from xc40io.workloads.job_results import Row
 
 MIB = 1 << 20
 
 
 def run(machine: str = "theta", nodes: int = 2, target: Any = "lustre", **options: Any) -> Result:
-    scenario = Scenario.model_validate(
-        {
-            "machine": machine,
-            "nodes": nodes,
-            "ppn": 2,
-            "striping": {"count": 4, "size": "1m"},
-            "target": target,
-            "workload": {"kernel": {"name": "staging", "size": 4 * MIB} | options},
-        }
-    )
-    return simulate(scenario)
+    told = {"machine": machine, "target": target, "striping": {"count": 4, "size": "1m"}}
+    return run_kernel("staging", nodes, job=told, **({"size": 4 * MIB} | options))
 
 
 def row(result: Result, phase: str, step: str = "all") -> Row:
