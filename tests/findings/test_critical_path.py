@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
-import numpy as np
 import pytest
 import small_jobs
 
@@ -78,64 +76,6 @@ def test_it_comes_to_an_end_whatever_ranks_do(name: str) -> None:
     assert critical_paths(result)
     for _, path in critical_paths(result):
         assert sum(share.share for share in path.shares()) == pytest.approx(1.0)
-
-
-class Counted:
-    """Counts the calls of a program, Python's and C's, and the records that searches give."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count = 0
-        between = tracks._Ended.between
-
-        def counted(index: Any, start: float, stop: float) -> Any:
-            found = between(index, start, stop)
-            self.count += len(found)
-            return found
-
-        monkeypatch.setattr(tracks._Ended, "between", counted)
-
-    def __enter__(self) -> Counted:
-        sys.setprofile(self._count)
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        sys.setprofile(None)
-
-    def _count(self, _frame: object, event: str, _about: object) -> None:
-        self.count += event in {"call", "c_call"}
-
-
-LONGER = {
-    "own files": ("-F -w -e -t 64k -b {}m", 16),
-    "a shared file whose locks change hands": ("-w -e -t 64k -b 64k -s {}", 64),
-    "collective": ("-a MPIIO -c -w -t 1m -b {}m", 16),
-    "requests": ("-F -w -Y -t 256k -b {}m", 8),
-}
-
-
-@pytest.mark.parametrize(("ior", "size"), LONGER.values(), ids=list(LONGER))
-def test_following_it_takes_twice_as_much_for_twice_the_calls(
-    ior: str, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts = []
-    for each in (size, 2 * size):
-        result = run(ior.format(each), striping={"count": 1, "size": "1m"})
-        with Counted(monkeypatch) as counted:
-            assert the_path(result).shares()
-        counts.append(counted.count)
-    assert counts[1] <= 2.2 * counts[0]
-
-
-def test_what_is_searched_is_never_copied() -> None:
-    """A column of a table of records has gaps: NumPy copies all of it at every search."""
-    recording = run("-a MPIIO -w -e -b 2m -t 256k").recording
-    assert recording is not None
-    index = tracks.Tracks(recording)
-    names = ("waits", "requests", "writes", "locks", "ends", "copies", "meets", "rpcs", "grants")
-    for name in names:
-        times = getattr(index, f"_{name}")._times
-        assert times.flags.c_contiguous
-        assert times.dtype == np.float64
 
 
 def test_it_is_followed_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,9 +113,6 @@ TRACE = b"""rank,op,file,offset,length,start,end,think,coll,api
 0,close,/s/out,,,0.07,0.08,,3,
 1,close,/s/out,,,0.07,0.08,,3,
 """
-SIDE_TABLE = b"""files:
-- {name: /s/out, stripe_count: 2, stripe_size: 1048576, ranks: [0, 1]}
-"""
 JOB = b"""#!/bin/bash
 #SBATCH -N 2 -C knl,quad
 #SBATCH --ntasks-per-node=2 -S 1

@@ -43,7 +43,7 @@ ranks = st.integers(1, 3)
     stripes=st.integers(1, 3),
     target=st.sampled_from(["lustre", "lustre", "home"]),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_each_second_is_charged_once_and_once(
     nodes: int, ppn: int, access: str, api: str, transfer: str, stripes: int, target: str
 ) -> None:

@@ -29,7 +29,10 @@ def test_a_typical_day_is_the_usual_one_where_days_do_not_differ() -> None:
 
 
 def test_days_differ_by_their_seed_around_the_usual_one() -> None:
-    writes = np.array([day(seed, 0.5)[1] for seed in range(400)])
+    described = scenario("-w", lustre__other_spread=0.5, **TYPICAL)
+    machine = machine_of(described)
+    typical = Background(typical=True)
+    writes = np.array([background_of(typical, machine, seed).write for seed in range(400)])
     assert writes.mean() == pytest.approx(40e9, rel=0.1)
     assert np.log(writes).std() == pytest.approx(0.5, rel=0.1)
     assert day(7, 0.5) == day(7, 0.5)

@@ -1,6 +1,6 @@
 """Invariants under chaos: whatever is composed of machines, jobs, hints, targets and faults.
 
-make soak        # 1,000 examples in place of 50, drawn anew
+make soak        # 1,000 examples in place of 30, drawn anew
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from xc40io.run.jobs import simulate_jobs
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
 
-EXAMPLES = int(os.environ.get("XC40IO_SOAK", "50"))
+EXAMPLES = int(os.environ.get("XC40IO_SOAK", "30"))
 
 HELD = {
     "a truncation of a file over all of many OSTs": {

@@ -72,16 +72,16 @@ def test_a_shared_file_is_faster_with_large_blocks_for_journal_commits_take_as_l
 
 
 def test_more_osts_are_better() -> None:
-    bandwidth = [shared_file(8, osts=osts).bandwidth for osts in (1, 2, 4, 8, 16, 32, 48, 56)]
+    bandwidth = [shared_file(8, osts=osts).bandwidth for osts in (1, 8, 48, 56)]
     assert all(after > 0.99 * before for before, after in pairwise(bandwidth))
     assert bandwidth[-1] > 15 * bandwidth[0]
 
 
 def test_stripes_of_8_mib_are_large_enough() -> None:
-    sizes = (1, 2, 4, 8, 16, 32)
+    sizes = (1, 4, 8, 32)
     bandwidth = {size: shared_file(8, stripe=size).bandwidth for size in sizes}
     assert max(bandwidth.values()) < 1.15 * bandwidth[8]
-    assert max(bandwidth[size] for size in (1, 2, 4)) < 1.01 * bandwidth[8]
+    assert max(bandwidth[size] for size in (1, 4)) < 1.01 * bandwidth[8]
 
 
 # ------------------------------------------------------------------------------ the page cache
@@ -136,7 +136,7 @@ def test_a_close_without_fsync_leaves_what_fills_no_rpc_in_the_cache() -> None:
 
 
 def test_a_file_per_process_writes_as_fast_as_its_osts() -> None:
-    row = file_per_process(128)
+    row = file_per_process(64)
     assert 0.85 * DISKS < row.bandwidth < DISKS
     assert row.open < 0.1 * row.total
 

@@ -166,11 +166,6 @@ def test_several_measurements_of_one_number_count_once() -> None:
     assert tally([("a", 5.0), ("b", -0.1)]).mean == pytest.approx((math.log(4) + 0.1) / 2)
 
 
-def test_the_same_again() -> None:
-    numbers = [crossing(CLAIMS, RATIOS, SLOPES).numbers for _ in range(2)]
-    assert numbers[0] == numbers[1]
-
-
 def test_what_is_kept_reads_back(tmp_path: Path) -> None:
     kept = KeptCross(
         {"B01": Tried("digest", "code", {COPY.name: (0.5, -0.25)})},

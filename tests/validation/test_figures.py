@@ -7,13 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from drawn_charts import drawn, invented, records_of
+from drawn_charts import drawn, invented
 from matplotlib.figure import Figure
 
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.processes import Failure
-from xc40io.studies.record import RunRecord
 from xc40io.studies.simulations import Ended, Simulations
 from xc40io.telling.sheet import Heading
 from xc40io.validation.figures import Drawn, all_charts, charts_named, draw, draw_all
@@ -199,7 +198,3 @@ def test_matplotlib_is_imported_only_when_something_is_drawn() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "False"
-
-
-def test_records_are_enough_to_draw() -> None:
-    assert all(isinstance(record, RunRecord) for record in records_of(CHART).values())

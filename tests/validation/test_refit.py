@@ -60,8 +60,3 @@ def test_without_a_row_that_sees_it_a_parameter_is_in_the_middle() -> None:
     mixed = refit([COPY, NARROW], evidence([0.3], [[1.0, 0.0]]))
     assert mixed[0] == pytest.approx(-0.3, rel=0.1)
     assert mixed[1] == to_middle(NARROW)
-
-
-def test_the_same_rows_give_the_same_bits() -> None:
-    rows = evidence([0.3, -0.1, 0.2], [[1.0, 0.2], [0.5, -0.7], [0.3, 0.1]])
-    assert refit([COPY, COMMIT], rows).tobytes() == refit([COPY, COMMIT], rows).tobytes()

@@ -83,12 +83,6 @@ def test_every_claim_that_it_names_exists() -> None:
     assert named <= claims.keys() | {claim.row for claim in claims.values()}
 
 
-def test_its_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", TEXT)
-    assert links
-    assert all((trust_page.PAGE.parent / link).exists() for link in links)
-
-
 TEMPLATE = """
 {{counts}}
 {{row B02 B01 | shared file}}
