@@ -64,11 +64,15 @@ def _has_room(folder: Path) -> bool:
 
 
 LONG = (
-    "test_explorer_page.py",
     "test_examples.py",
+    "test_explorer_page.py",
+    "test_lustre_behaviour.py",
+    "test_chaos.py",
     "test_explanation.py",
-    "test_sweep.py",
+    "test_collective_behaviour.py",
+    "test_trust_page.py",
     "test_written_log.py",
+    "test_monotony.py",
 )
 """Files of tests that take half a minute each. Where one process runs a file, they begin first: at
 the end the others would wait for whoever has got one of them."""

@@ -129,8 +129,17 @@ def test_what_io500_would_not_understand_is_refused(text: str, words: str):
     ],
 )
 def test_what_cannot_be_simulated_is_refused(text: str, words: str):
+    with pytest.raises(InputError) as caught:
+        check(text)
+    assert words in str(caught.value)
+
+
+def check(text: str) -> None:
+    """Look whether a file can be simulated on two nodes."""
     asked = {"io500": AskedIo500(config=parse_ini(text, "c.ini"))}
     scenario = Scenario(machine="theta", nodes=2, ppn=2, workload=asked)
-    with pytest.raises(InputError) as caught:
-        workload_of(scenario.workload).check(scenario, machine_of(scenario))
-    assert words in str(caught.value)
+    workload_of(scenario.workload).check(scenario, machine_of(scenario))
+
+
+def test_random_reads_can_be_simulated():
+    check("[ior-rnd4K-easy-read]\nrun = TRUE\n")
