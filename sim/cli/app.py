@@ -51,6 +51,10 @@ COMMANDS = {
         "xc40io.cli.study.validate:validate",
         "Compare simulated runs with published measurements.",
     ),
+    "measured": (
+        "xc40io.cli.study.measured:measured",
+        "Turn outputs of benchmarks into a file of claims.",
+    ),
     "calibrate": ("xc40io.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
     "sensitivity": (
         "xc40io.cli.study.calibrate:sensitivity",

@@ -30,6 +30,8 @@ READ = {
     "h5bench --machine": f"h5bench right.json --machine {{}}.yaml {SMALL}",
     "io500 --machine": f"io500 --machine {{}}.yaml {SMALL}",
     "kernel hacc-io --machine": f"kernel hacc-io --machine {{}}.yaml {SMALL}",
+    "measured files": "measured {}.out",
+    "measured --machine": "measured --machine {}.yaml jobs.csv",
     "plan name": "plan {}.yaml",
     "plan --jobs-from": "plan --jobs-from {}.csv",
     "plan --machine": "plan --jobs-from jobs.csv --machine {}.yaml",

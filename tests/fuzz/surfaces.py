@@ -81,6 +81,34 @@ claims:
     metric: write(one) / write(two)
     relation: {value: 1.0, tolerance: 50%}
 """
+MEASURED = b"""IOR-4.0.0: MPI Coordinated Test of Parallel I/O
+Began               : Fri Nov 20 15:03:53 2026
+Command line        : ior -w -r -b 64k -t 32k -i 2 -o /lus/f
+TestID              : 0
+
+Options:
+api                 : POSIX
+test filename       : /lus/f
+nodes               : 2
+tasks               : 4
+clients per node    : 2
+
+Results:
+
+access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)
+------    ---------  ----       ----------  ---------- ---------
+write     1468.66    5934       0.000674    1024.00    256.00
+read      16392      75488      0.000027    1024.00    256.00
+Max Write: 1468.66 MiB/sec (1540.00 MB/sec)
+
+Summary of all tests:
+Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev Test# #Tasks tPN reps fPP
+write        1468.66    1468.66    1468.66       0.00     0      4   2    1   1
+
+/lus/f
+lmm_stripe_count:  4
+lmm_stripe_size:   1048576
+"""
 SKELETON = b"""summary: A checkpoint.
 parameters:
   particles: {unit: count, default: 1000, description: "Particles."}
@@ -230,6 +258,7 @@ LINES: dict[str, Line] = {
     "lessons": ("1", "--copy"),
     "machine": ("theta",),
     "mdtest": (*SMALL, "--", "-n", "2", "-F"),
+    "measured": ("--machine", "theta", "ior.out"),
     "plan": ("plan.yaml", "--jobs", "1", "--over", "lustre.osts=56,112"),
     "replay": ("trace.csv", "--nodes", "1", "--ppn", "2"),
     "run": ("scenario.yaml",),
@@ -279,6 +308,7 @@ def samples() -> dict[str, bytes]:
             **{name: Path(name).read_bytes() for name in made},
             **{"trace.csv": TRACE, "scenario.yaml": SCENARIO, "jobs.yaml": JOBS},
             **{"plan.yaml": PLAN, "claims.yaml": CLAIMS, "skeleton.yaml": SKELETON},
+            "ior.out": MEASURED,
             **{"jobs.csv": JOB_TABLE, "io500.ini": IO500, "h5bench.json": H5BENCH},
         }
 
@@ -393,7 +423,11 @@ _READERS: tuple[Line, ...] = (
     *(("ior", *SMALL, "--", "-f", "{}"), ("ior", *SMALL, "--", *IOR, "-U", "{}")),
     ("ior", *SMALL, "--env", "ROMIO_HINTS={}", "--", "-a", "MPIIO", *IOR[2:]),
     ("ior", *SMALL, "--machine", "{}", "--", *IOR),
-    *(("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"), ("validate", "--claims", "{}")),
+    *(
+        ("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"),
+        ("measured", "{}"),
+        ("validate", "--claims", "{}"),
+    ),
     *(("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")),
     *(("plan", "--jobs-from", "{}"), ("jobs", "summary", "jobs.csv", "--habits", "{}")),
     *(("validate", "--score", "--against", "{}"), ("compare", "--jobs", "1", "{}", "{}")),
@@ -571,6 +605,10 @@ SURFACES: tuple[Surface, ...] = (
     Surface(
         "mixes to plan for",
         lambda: _one_file(edited_yaml([PLAN]), "p.yaml", ("plan", "p.yaml", *LINES["plan"][1:])),
+    ),
+    Surface(
+        "outputs that were measured",
+        lambda: _one_file(edited_bytes([MEASURED]), "m.out", ("measured", "--ppn", "2", "m.out")),
     ),
     Surface(
         "skeletons",

@@ -1,0 +1,1 @@
+"""Measurements as people have them: outputs of programs, read and written as a file of claims."""

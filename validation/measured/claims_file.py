@@ -1,0 +1,228 @@
+"""What was found in outputs, written as a file of claims."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from xc40io.config.errors import InputError
+from xc40io.config.scenario import Scenario, checked_scenario, machine_of
+from xc40io.topology.text import format_count
+from xc40io.validation.measured.found import Found, Layout, Measurement, OwnValue, Run
+from xc40io.workloads.catalogue import workload_of
+
+PLACEHOLDER = "mine.yaml"
+"""The machine of the claims, until somebody says which it is."""
+
+UNREPEATED = 0.25
+"""Tolerance of a number that was measured once."""
+
+_LEAST = 0.05
+"""Tolerance at least: repetitions of one day are nearer to each other than those of two."""
+
+_HEAD = """\
+# Measurements, as `xc40io measured` has read them. `note` says what an output did not say and was
+# assumed: look at that first. `tolerance` is the spread of the repetitions; {unrepeated:.0%} where
+# there were none.
+"""
+_REPLACE = """\
+# {placeholder} stands for the file of your machine: put its name, or its path from here, there.
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says of the runs that outputs do not."""
+
+    machine: str | None = None
+    nodes: int | None = None
+    ppn: int | None = None
+
+
+def claims_text(found: Found, asked: Asked) -> tuple[str, list[str]]:
+    """Return the file of claims, and what was read and could not be heeded: a sentence each."""
+    unheeded = list(found.unheeded)
+    bases, claims = _Claims(found.layouts, asked, unheeded).of(found.measurements)
+    values = _values(found.values, unheeded)
+    head = _HEAD.format(unrepeated=UNREPEATED)
+    head += _REPLACE.format(placeholder=PLACEHOLDER) if asked.machine is None else ""
+    head += "".join(f"# Not heeded: {' '.join(sentence.split())}\n" for sentence in unheeded)
+    parts = {"bases": bases, "claims": claims, "values": values}
+    return head + "".join(_dumped({name: part}) for name, part in parts.items() if part), unheeded
+
+
+def _dumped(part: Mapping[str, Any]) -> str:
+    return "\n" + yaml.safe_dump(
+        part, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None
+    )
+
+
+class _Claims:
+    """Makes claims of measurements, those of one run and metric together."""
+
+    def __init__(self, layouts: Sequence[Layout], asked: Asked, unheeded: list[str]) -> None:
+        self._layouts, self._asked, self._unheeded = layouts, asked, unheeded
+        self._bases: dict[str, dict[str, Any]] = {}
+        self._runs: Counter[str] = Counter()
+
+    def of(
+        self, measurements: Iterable[Measurement]
+    ) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
+        """Return the bases, a run each, and the claims."""
+        groups: dict[tuple[str, str], list[Measurement]] = {}
+        names: dict[str, str | None] = {}
+        for one in measurements:
+            base, assumed = self._base(one)
+            key = json.dumps(base, default=str)
+            if key not in names:
+                names[key] = self._named(one, base)
+            if names[key] is not None:
+                more = replace(one, assumed=(*one.assumed, *assumed))
+                groups.setdefault((str(names[key]), one.metric), []).append(more)
+        return self._bases, [
+            _claim(name, of_one, self._bases) for (name, _), of_one in groups.items()
+        ]
+
+    def _named(self, one: Measurement, base: dict[str, Any] | str) -> str | None:
+        """Keep a run under a name; None if it cannot be simulated, which is said."""
+        kind = one.run.program if one.run is not None else "mpi"
+        if isinstance(base, str):
+            self._unheeded.append(f"{one.source}: {base}; its numbers are left out")
+            return None
+        try:
+            if one.run is not None:
+                _check(base, self._asked)
+        except InputError as error:
+            self._unheeded.append(f"{one.source}: it cannot be simulated: {error}")
+            return None
+        self._runs[kind] += 1
+        name = f"{kind}-{self._runs[kind]}"
+        self._bases[name] = base
+        return name
+
+    def _base(self, one: Measurement) -> tuple[dict[str, Any] | str, tuple[str, ...]]:
+        """Return the scenario of a run with what was assumed; in its place why there is none."""
+        machine = self._asked.machine or PLACEHOLDER
+        run = one.run
+        if run is None:
+            return {"machine": machine, "nodes": one.nodes}, ()
+        shape = _shape(run, self._asked)
+        if isinstance(shape, str):
+            return shape, ()
+        nodes, ppn = shape
+        asked = run.asked
+        if isinstance(asked, tuple):
+            fewer = run.program == "ior" and run.tasks is not None and run.tasks < nodes * ppn
+            asked = shlex.join([*asked, *(("-N", str(run.tasks)) if fewer else ())])
+        striping, assumed = self._striping(run)
+        base: dict[str, Any] = {"machine": machine, "nodes": nodes, "ppn": ppn}
+        base |= {"striping": dict(striping)} if striping else {}
+        return base | {"workload": {run.program: asked}}, assumed
+
+    def _striping(self, run: Run) -> tuple[Mapping[str, Any], tuple[str, ...]]:
+        """Return the striping of a run's files; what was assumed of it."""
+        if run.laid_out:
+            return {}, ()
+        for layout in self._layouts:
+            if run.file and _is_of(layout.file, run.file):
+                return layout.striping, ()
+        if len(self._layouts) == 1:
+            (layout,) = self._layouts
+            return layout.striping, (f"striping as of {layout.file}",)
+        return {}, ("striping as the machine's default",)
+
+
+def _is_of(laid_out: str, written: str) -> bool:
+    """Tell whether a layout is that of a file, one of its files per process, or its folder."""
+    name = Path(written).name
+    return Path(laid_out).name.startswith(name) or Path(laid_out) in Path(written).parents
+
+
+def _shape(run: Run, asked: Asked) -> tuple[int, int] | str:
+    """Return nodes and ranks on each; in their place what is missing."""
+    tasks, ppn, nodes = run.tasks, asked.ppn or run.ppn, asked.nodes or run.nodes
+    if asked.ppn and tasks:
+        nodes = asked.nodes
+    if tasks and nodes and not ppn:
+        ppn = math.ceil(tasks / nodes)
+    if tasks and ppn and not nodes:
+        nodes = math.ceil(tasks / ppn)
+    if not (nodes and ppn):
+        return (
+            f"{tasks or 'its'} ranks, and not how many on each node; right would be --ppn as well"
+        )
+    return nodes, ppn
+
+
+def _check(base: Mapping[str, Any], asked: Asked) -> None:
+    """Raise InputError unless the simulator knows the run, and the machine, if there is one."""
+    scenario: Scenario = checked_scenario(base, "its run")
+    workload = workload_of(scenario.workload)
+    if asked.machine is not None:
+        workload.check(scenario, machine_of(scenario))
+
+
+def _claim(
+    name: str, measured: Sequence[Measurement], bases: Mapping[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Return a claim about all that was measured of one run by one metric."""
+    first = measured[0]
+    values = [value for one in measured for value in one.values]
+    number, seen = statistics.median(values), [*values, *(n for one in measured for n in one.seen)]
+    spread = max(abs(value / number - 1) for value in seen)
+    repeated = len(seen) > 1
+    tolerance = max(_LEAST, math.ceil(spread * 100) / 100) if repeated else UNREPEATED
+    base = bases[name]
+    claim: dict[str, Any] = {"id": f"{name}-{first.name}", "text": _text(first, base)}
+    claim["source"] = "; ".join(dict.fromkeys(one.source for one in measured))
+    claim["role"] = "check"
+    claim |= {"runs": {"run": {"base": name}}} if first.run else base | {"nodes": [base["nodes"]]}
+    claim["metric"] = first.metric.format("run")
+    claim["relation"] = {
+        "value": f"{_short(number)} {first.unit}",
+        "tolerance": f"{min(tolerance, 1.0):.0%}",
+    }
+    note = [
+        f"assumed: {'; '.join(dict.fromkeys(said for one in measured for said in one.assumed))}"
+    ]
+    note = note if note != ["assumed: "] else []
+    if repeated:
+        count = format_count(len(seen), "number")
+        note.append(f"{count}, {_short(min(seen))} to {_short(max(seen))} {first.unit}")
+    else:
+        note.append("measured once: the tolerance is none of its own")
+    return claim | {"note": ". ".join(note)}
+
+
+def _short(number: float) -> str:
+    return f"{number:.10g}"
+
+
+def _text(one: Measurement, base: Mapping[str, Any]) -> str:
+    """Say what was measured in a few words."""
+    what = one.name.replace("-", " ")
+    if one.run is None:
+        return f"{what} of {base['nodes']} nodes"
+    return f"{what}, {one.run.program}, {base['nodes']} x {base['ppn']} ranks"
+
+
+def _values(found: Sequence[OwnValue], unheeded: list[str]) -> dict[str, dict[str, Any]]:
+    """Return the values of the machine by their paths; where outputs differ, that of the last."""
+    values: dict[str, dict[str, Any]] = {}
+    for one in found:
+        before = values.get(one.path)
+        if before is not None and before["value"] != one.value:
+            unheeded.append(
+                f"{before['source']}: {one.path} = {before['value']}, and {one.value} elsewhere"
+            )
+        values[one.path] = {"value": one.value, "source": one.source, "firm": "measured"}
+    return values
