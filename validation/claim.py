@@ -17,12 +17,18 @@ base itself. They can be used from every file. ``claims`` has an entry for each 
       - id: [C04, C05]
         not_expressed: the burst buffer is not modelled
 
+A third part, ``values``, has what was measured of the machine itself and needs no fit::
+
+    values:
+      lustre.max_dirty: {value: 64 MiB, source: "lctl get_param, May 2026", firm: measured}
+
 A row of which there is more to say than one claim can has several: ``B08``, ``B08.raw``. A
 measurement of one's own, in a file of one's own, has no row there; it says its ``source``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -33,10 +39,12 @@ from pydantic import BeforeValidator, Field, InstanceOf, model_validator
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping
 from xc40io.config.model import Model, checked
+from xc40io.config.parts.provenance import separate
 from xc40io.config.reading import reading
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import Count
 from xc40io.validation.bases import machine_found, scenario_of
+from xc40io.validation.machine_edit import NewValue
 from xc40io.validation.metric import Metric, check_runs, parse_metric
 from xc40io.validation.parameter import Parameter, parse_parameter
 from xc40io.validation.quantity import NUMBER
@@ -237,7 +245,7 @@ def is_direction(claim: Claim) -> bool:
     return claim.family == DIRECTIONS
 
 
-_PARTS = ("bases", "claims")
+_PARTS = {"bases": dict, "claims": list, "values": dict}
 
 
 def load_claims(files: Iterable[Path] | None = None) -> dict[str, Claim]:
@@ -260,6 +268,17 @@ def load_claims(files: Iterable[Path] | None = None) -> dict[str, Claim]:
         would be right. Whether there is such a machine shows when the claim is run.
     """
     return dict(_of_folder(FOLDER / "claims")) if files is None else _read(list(files))
+
+
+def load_values(file: Path) -> dict[str, NewValue]:
+    """Read the values of the machine that stand beside claims and need no fit, by their paths.
+
+    Raises
+    ------
+    InputError
+        As of :func:`load_claims`; or if a value has no source.
+    """
+    return _values(_document(file), file)
 
 
 @cache  # to check all that ship takes a second
@@ -295,10 +314,28 @@ def _document(path: Path) -> dict[str, Any]:
             raise InputError(
                 f"{path}: {name}: there is no such part; there are {', '.join(_PARTS)}"
             )
-        if part is not None and not isinstance(part, dict if name == "bases" else list):
-            kind = "a mapping" if name == "bases" else "a list"
+        if part is not None and not isinstance(part, _PARTS[name]):
+            kind = "a mapping" if _PARTS[name] is dict else "a list"
             raise InputError(f"{path}: {name} = {part!r}; right would be {kind}")
+    _values(document, path)
     return document
+
+
+def _values(document: Mapping[str, Any], path: Path) -> dict[str, NewValue]:
+    values, provenance = separate(document.get("values") or {}, f"{path}: values")
+    for name in values.keys() - provenance.keys():
+        raise InputError(
+            f"{path}: values: {name} is a section; right would be each value by its whole path, "
+            f"as in {name}.NAME: {{value: ..., source: ..., firm: measured}}"
+        )
+    return {
+        name: NewValue(
+            value if isinstance(value, str) else json.dumps(value),
+            provenance[name].source,
+            provenance[name].firm,
+        )
+        for name, value in values.items()
+    }
 
 
 def _all_bases(documents: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:

@@ -88,7 +88,8 @@ class _Claims:
             if names[key] is not None:
                 more = replace(one, assumed=(*one.assumed, *assumed))
                 groups.setdefault((str(names[key]), one.metric), []).append(more)
-        return self._bases, [
+        with_runs = {name: base for name, base in self._bases.items() if "workload" in base}
+        return with_runs, [
             _claim(name, of_one, self._bases) for (name, _), of_one in groups.items()
         ]
 

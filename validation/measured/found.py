@@ -77,6 +77,7 @@ class Document:
     path: str
     text: str
     beside: tuple[str, ...] = ()  # all files that were handed in
+    is_log: bool = False  # of Darshan, which is read from its path
 
     @property
     def lines(self) -> list[str]:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, NoReturn
 
 from xc40io.config.errors import InputError
-from xc40io.config.files import Kind, text_of
-from xc40io.validation.measured import getstripe, ior_documents, ior_text
+from xc40io.config.files import Kind, bytes_of
+from xc40io.validation.measured import (
+    darshan_log,
+    getstripe,
+    h5bench_output,
+    io500_folder,
+    ior_documents,
+    ior_text,
+    mdtest_text,
+    mpi_tables,
+    parameters,
+    survey,
+)
 from xc40io.validation.measured.found import Document, Found
 
 
@@ -23,15 +35,26 @@ READERS = (
     Reader("IOR's tables", ior_text.recognises, ior_text.read),
     Reader("IOR's JSON", ior_documents.recognises_json, ior_documents.read_json),
     Reader("IOR's CSV", ior_documents.recognises_csv, ior_documents.read_csv),
+    Reader("mdtest", mdtest_text.recognises, mdtest_text.read),
+    Reader("IO500", io500_folder.recognises, io500_folder.read),
+    Reader("h5bench", h5bench_output.recognises, h5bench_output.read),
     Reader("lfs getstripe", getstripe.recognises, getstripe.read),
+    Reader("obdfilter-survey", survey.recognises, survey.read),
+    Reader("OSU or IMB", mpi_tables.recognises, mpi_tables.read),
+    Reader("lctl get_param", parameters.recognises, parameters.read),
 )
-"""All readers. A job's output may hold what several of them know."""
+"""All readers of texts. A job's output may hold what several of them know."""
 
-_KIND = Kind("FILE", 1 << 26, piped=True)
+_COMPANIONS = (io500_folder.is_companion, h5bench_output.is_companion)
+"""Tell whether a text says nothing by itself, but to the reader of what lies beside it."""
+
+_KIND = Kind("FILE", 1 << 28, piped=True)
+_FOLDER = (".ini", ".json", ".out", ".txt")
+"""Endings of the files of a folder that are looked at."""
 
 
 def read_files(paths: Sequence[str]) -> Found:
-    """Return what is found in files.
+    """Return what is found in files, and in folders of IO500.
 
     Raises
     ------
@@ -40,18 +63,55 @@ def read_files(paths: Sequence[str]) -> Found:
     """
     found = Found()
     for path in paths:
-        found.add(_read(path, tuple(paths)))
+        if Path(path).is_dir():
+            found.add(_of_folder(Path(path)))
+        else:
+            document = _document(path, tuple(paths))
+            found.add(_known(document) or _unknown(document))
     return found
 
 
-def _read(path: str, beside: tuple[str, ...]) -> Found:
-    document = Document(path, text_of(path, _KIND, errors="replace"), beside)
+def _of_folder(folder: Path) -> Found:
+    """Read a folder of results.
+
+    With its configuration the phases of IO500 are all of one run, and its summary says all. Without
+    one, as scripts of before 2020 left it, each output of IOR and mdtest is a run of its own.
+    """
+    paths = tuple(str(path) for path in sorted(folder.iterdir()) if path.suffix in _FOLDER)
+    documents = [_document(path, paths) for path in paths]
+    summaries = [one for one in documents if io500_folder.recognises(one)]
+    whole = any(map(io500_folder.is_configured, summaries))
     found, known = Found(), False
-    for reader in READERS:
-        if reader.recognises(document):
-            found.add(reader.read(document))
-            known = True
-    if not known:
-        names = ", ".join(reader.of for reader in READERS)
-        raise InputError(f"{path}: holds nothing that is known here; right would be: {names}")
+    for document in summaries if whole else [one for one in documents if one not in summaries]:
+        read = _known(document)
+        known |= read is not None
+        found.add(read or Found())
+    return found if known else _unknown(Document(str(folder), ""))
+
+
+def _document(path: str, beside: tuple[str, ...]) -> Document:
+    content = bytes_of(path, _KIND)
+    if darshan_log.recognises(content):
+        return Document(path, "", beside, is_log=True)
+    return Document(path, content.decode("utf-8-sig", "replace"), beside)
+
+
+def _known(document: Document) -> Found | None:
+    """Return what the readers find; None if none of them knows it."""
+    if document.is_log:
+        return darshan_log.read(document)
+    readers = [reader for reader in READERS if reader.recognises(document)]
+    if not readers and not any(known(document) for known in _COMPANIONS):
+        return None
+    found = Found()
+    for reader in readers:
+        found.add(reader.read(document))
     return found
+
+
+def _unknown(document: Document) -> NoReturn:
+    names = ", ".join(reader.of for reader in READERS)
+    raise InputError(
+        f"{document.path}: holds nothing that is known here; right would be a Darshan log, or "
+        f"what one of these prints: {names}"
+    )
