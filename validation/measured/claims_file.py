@@ -31,8 +31,7 @@ _LEAST = 0.05
 
 _HEAD = """\
 # Measurements, as `xc40io measured` has read them. `note` says what an output did not say and was
-# assumed: look at that first. `tolerance` is the spread of the repetitions; {unrepeated:.0%} where
-# there were none.
+# assumed: look at that first. `tolerance` is the spread of the repetitions, {once:.0%} without any.
 """
 _REPLACE = """\
 # {placeholder} stands for the file of your machine: put its name, or its path from here, there.
@@ -53,7 +52,7 @@ def claims_text(found: Found, asked: Asked) -> tuple[str, list[str]]:
     unheeded = list(found.unheeded)
     bases, claims = _Claims(found.layouts, asked, unheeded).of(found.measurements)
     values = _values(found.values, unheeded)
-    head = _HEAD.format(unrepeated=UNREPEATED)
+    head = _HEAD.format(once=UNREPEATED)
     head += _REPLACE.format(placeholder=PLACEHOLDER) if asked.machine is None else ""
     head += "".join(f"# Not heeded: {' '.join(sentence.split())}\n" for sentence in unheeded)
     parts = {"bases": bases, "claims": claims, "values": values}

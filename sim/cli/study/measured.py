@@ -12,8 +12,9 @@ from xc40io.validation.measured.readers import read_files
 _HELP = """\
 Read what was measured, and print it as a file of claims.
 
-FILE is what a program has printed: IOR (text, JSON, CSV). Several outputs of one command are
-repetitions of one measurement. What is read and cannot be heeded is said.
+FILE is what IOR, mdtest, h5bench, obdfilter-survey, OSU's or Intel's MPI benchmarks, lfs getstripe
+or lctl get_param have printed, a Darshan log, or a folder of IO500. Several outputs of one command
+are repetitions of one measurement. What is read and cannot be heeded is said.
 
 \b
   xc40io measured run1.out run2.out > ours.yaml
