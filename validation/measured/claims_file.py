@@ -80,17 +80,24 @@ class _Claims:
         groups: dict[tuple[str, str], list[Measurement]] = {}
         names: dict[str, str | None] = {}
         for one in measurements:
+            if min(one.values) <= 0:
+                self._unheeded.append(f"{one.source}: {one.name} is 0 in a repetition: it failed")
+                continue
             base, assumed = self._base(one)
-            key = json.dumps(base, default=str)
+            key = json.dumps(base) if isinstance(base, dict) else one.source + base
             if key not in names:
                 names[key] = self._named(one, base)
             if names[key] is not None:
                 more = replace(one, assumed=(*one.assumed, *assumed))
                 groups.setdefault((str(names[key]), one.metric), []).append(more)
+        claims: dict[str, dict[str, Any]] = {}
+        for (name, _), of_one in groups.items():
+            claim = _claim(name, of_one, self._bases[name])
+            if claim["id"] in claims:  # the same number by another metric
+                claim["id"] += f"-{len(claims)}"
+            claims[claim["id"]] = claim
         with_runs = {name: base for name, base in self._bases.items() if "workload" in base}
-        return with_runs, [
-            _claim(name, of_one, self._bases) for (name, _), of_one in groups.items()
-        ]
+        return with_runs, list(claims.values())
 
     def _named(self, one: Measurement, base: dict[str, Any] | str) -> str | None:
         """Keep a run under a name; None if it cannot be simulated, which is said."""
@@ -160,6 +167,9 @@ def _shape(run: Run, asked: Asked) -> tuple[int, int] | str:
         return (
             f"{tasks or 'its'} ranks, and not how many on each node; right would be --ppn as well"
         )
+    room = nodes * ppn
+    if tasks and (tasks > room or (tasks < room and run.program != "ior")):
+        return f"{tasks} ranks do not fill {nodes} nodes with {ppn} each; right would be --ppn"
     return nodes, ppn
 
 
@@ -171,36 +181,26 @@ def _check(base: Mapping[str, Any], asked: Asked) -> None:
         workload.check(scenario, machine_of(scenario))
 
 
-def _claim(
-    name: str, measured: Sequence[Measurement], bases: Mapping[str, dict[str, Any]]
-) -> dict[str, Any]:
+def _claim(name: str, measured: Sequence[Measurement], base: dict[str, Any]) -> dict[str, Any]:
     """Return a claim about all that was measured of one run by one metric."""
     first = measured[0]
     values = [value for one in measured for value in one.values]
     number, seen = statistics.median(values), [*values, *(n for one in measured for n in one.seen)]
-    spread = max(abs(value / number - 1) for value in seen)
-    repeated = len(seen) > 1
-    tolerance = max(_LEAST, math.ceil(spread * 100) / 100) if repeated else UNREPEATED
-    base = bases[name]
+    assumed = "; ".join(dict.fromkeys(said for one in measured for said in one.assumed))
+    tolerance, how = UNREPEATED, "measured once: the tolerance is none of its own"
+    if len(seen) > 1:
+        spread = max(abs(value / number - 1) for value in seen)
+        tolerance = min(max(_LEAST, math.ceil(spread * 100) / 100), 1.0)
+        low, high, count = _short(min(seen)), _short(max(seen)), format_count(len(seen), "number")
+        how = f"{count}, {low} to {high} {first.unit}"
     claim: dict[str, Any] = {"id": f"{name}-{first.name}", "text": _text(first, base)}
     claim["source"] = "; ".join(dict.fromkeys(one.source for one in measured))
     claim["role"] = "check"
     claim |= {"runs": {"run": {"base": name}}} if first.run else base | {"nodes": [base["nodes"]]}
     claim["metric"] = first.metric.format("run")
-    claim["relation"] = {
-        "value": f"{_short(number)} {first.unit}",
-        "tolerance": f"{min(tolerance, 1.0):.0%}",
-    }
-    note = [
-        f"assumed: {'; '.join(dict.fromkeys(said for one in measured for said in one.assumed))}"
-    ]
-    note = note if note != ["assumed: "] else []
-    if repeated:
-        count = format_count(len(seen), "number")
-        note.append(f"{count}, {_short(min(seen))} to {_short(max(seen))} {first.unit}")
-    else:
-        note.append("measured once: the tolerance is none of its own")
-    return claim | {"note": ". ".join(note)}
+    value = f"{_short(number)} {first.unit}"
+    claim["relation"] = {"value": value, "tolerance": f"{tolerance:.0%}"}
+    return claim | {"note": f"assumed: {assumed}. {how}" if assumed else how}
 
 
 def _short(number: float) -> str:

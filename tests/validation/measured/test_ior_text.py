@@ -170,6 +170,33 @@ def test_a_run_that_cannot_be_simulated_is_named(measured, option: str, why: str
     assert f"# Not heeded: {' '.join(sentence.split())}" in found.text
 
 
+def test_a_repetition_of_0_is_named_and_left_out(measured) -> None:
+    found = measured(IOR_3_VERBOSE.replace("26.05", "0.00"), IOR_3_VERBOSE)
+    assert found.relation("ior-1-write") == ("26.05 MiB/s", "25%")
+    none = measured(IOR_3_VERBOSE.replace("26.05", "-1.0 "))
+    assert set(none.claims) == {"ior-1-read"}
+    assert "write is 0 in a repetition" in none.unheeded[0]
+
+
+def test_one_number_by_two_metrics_is_two_claims(measured) -> None:
+    again = (
+        "write     36.47      1024.00    256.00     0.004612   1.52       1.48       1.54       1\n"
+    )
+    found = measured(IOR_3_VERBOSE, IOR_3_VERBOSE + again)
+    assert len(found.claims) == 3
+    assert {claim["metric"] for claim in found.claims.values()} == {
+        *("write(run)", "read(run)", "median(run, write)"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [({"nodes": 1, "ppn": 20}, "40 ranks do not fill 1 nodes with 20 each")],
+)
+def test_nodes_without_room_for_the_ranks_are_named(measured, asked, why: str) -> None:
+    assert why in measured(IOR_3_VERBOSE, **asked).unheeded[0]
+
+
 def test_a_machine_that_is_too_small_is_named(measured) -> None:
     found = measured(IOR_3_VERBOSE.replace("(20 per node)", "(1 per node)"), machine="ddn-isc17")
     assert "nodes = 40 is more than" in found.unheeded[0]
