@@ -26,6 +26,8 @@ PLACEHOLDER = "mine.yaml"
 UNREPEATED = 0.25
 """Tolerance of a number that was measured once."""
 
+_UNPLACED = "it does not say how many nodes took part; right would be --nodes as well"
+
 _LEAST = 0.05
 """Tolerance at least: repetitions of one day are nearer to each other than those of two."""
 
@@ -118,10 +120,10 @@ class _Claims:
 
     def _base(self, one: Measurement) -> tuple[dict[str, Any] | str, tuple[str, ...]]:
         """Return the scenario of a run with what was assumed; in its place why there is none."""
-        machine = self._asked.machine or PLACEHOLDER
-        run = one.run
+        machine, run = self._asked.machine or PLACEHOLDER, one.run
         if run is None:
-            return {"machine": machine, "nodes": one.nodes}, ()
+            nodes = one.nodes or self._asked.nodes
+            return {"machine": machine, "nodes": nodes} if nodes else _UNPLACED, ()
         shape = _shape(run, self._asked)
         if isinstance(shape, str):
             return shape, ()

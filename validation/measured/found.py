@@ -35,7 +35,7 @@ class Measurement:
     source: str  # program, version, day, file
     seen: tuple[float, ...] = ()  # others of its repetitions, which tell no more than the spread
     assumed: tuple[str, ...] = ()  # what the output does not say: a few words each
-    nodes: int = 0  # of a number without a run
+    nodes: int = 0  # of a number without a run; 0 where it is not said
 
 
 @dataclass(frozen=True)

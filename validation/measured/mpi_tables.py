@@ -15,7 +15,7 @@ _PROCESSES = re.compile(r"# #processes = ([0-9]+)")
 _TITLES = re.compile(r"\s*#\s*(?:Size|bytes)\s+(.*)", re.IGNORECASE)
 _ROW = re.compile(r"\s*([0-9]+)\s+([0-9.]+.*)")
 
-_ALLREDUCES = ("allreduce", "bcast", "gather", "allgather", "alltoall")
+_COLLECTIVES = ("allreduce", "bcast", "gather", "allgather", "alltoall")
 """The collectives whose cost a metric can tell."""
 
 _LATENCIES = ("latency", "pingpong")
@@ -63,8 +63,7 @@ def read(document: Document) -> Found:
             found.values += values
             found.measurements += measured
             if not values and not measured:
-                why = "how many processes" if table.name in _ALLREDUCES else "what is known of it"
-                found.unheeded.append(f"{document.path}: {table.name}: no claim without {why}")
+                found.unheeded.append(f"{document.path}: {table.name}: no value of a machine")
     return found
 
 
@@ -104,12 +103,10 @@ def _values(table: _Table, document: Document) -> Iterator[OwnValue]:
 
 
 def _measured(table: _Table, document: Document) -> Iterator[Measurement]:
-    """Yield the times of a collective of which it is known how many processes took part."""
+    """Yield the times of a collective; OSU does not say how many processes took part."""
     times = table.column("avg", "t_avg")
-    if table.name not in _ALLREDUCES or table.processes is None:
-        return
     for size in _SIZES:
-        if size in times:
+        if table.name in _COLLECTIVES and size in times:
             yield Measurement(
                 run=None,
                 metric=f"mpi({table.name}, {size} B)",
@@ -118,5 +115,5 @@ def _measured(table: _Table, document: Document) -> Iterator[Measurement]:
                 unit="us",
                 source=document.source(table.program),
                 assumed=("one process on each node",),
-                nodes=table.processes,
+                nodes=table.processes or 0,
             )

@@ -8,6 +8,7 @@ from typing import NamedTuple, NoReturn
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import Kind, bytes_of
+from xc40io.config.reading import reading
 from xc40io.validation.measured import (
     darshan_log,
     getstripe,
@@ -77,7 +78,8 @@ def _of_folder(folder: Path) -> Found:
     With its configuration the phases of IO500 are all of one run, and its summary says all. Without
     one, as scripts of before 2020 left it, each output of IOR and mdtest is a run of its own.
     """
-    paths = tuple(str(path) for path in sorted(folder.iterdir()) if path.suffix in _FOLDER)
+    with reading(folder, "a folder of IO500's results"):
+        paths = tuple(str(path) for path in sorted(folder.iterdir()) if path.suffix in _FOLDER)
     documents = [_document(path, paths) for path in paths]
     summaries = [one for one in documents if io500_folder.recognises(one)]
     whole = any(map(io500_folder.is_configured, summaries))

@@ -90,13 +90,19 @@ def test_the_best_row_of_a_survey_is_that_of_an_ost(measured) -> None:
 
 
 def test_messages_are_values_and_collectives_claims(measured) -> None:
-    found = measured(MESSAGES, COLLECTIVE, machine="theta")
+    found = measured(MESSAGES.replace("\n8  ", "\n16 "), COLLECTIVE, machine="theta")
     assert found.values == {"mpi.step_latency": "1.61 us", "mpi.rank_rate": "10200 MB/s"}
-    assert "allreduce: no claim without how many processes" in found.unheeded[0]
+    assert "allreduce: no value of a machine" in found.unheeded[0]
     (claim,) = found.claims.values()
     assert claim["metric"] == "mpi(allreduce, 4096 B)"
     assert (claim["machine"], claim["nodes"]) == ("theta", [64])
     assert not found.bases
+
+
+def test_a_collective_without_its_processes_needs_to_be_told_the_nodes(measured) -> None:
+    assert "right would be --nodes as well" in measured(MESSAGES).unheeded[0]
+    (claim,) = measured(MESSAGES, machine="theta", nodes=32).claims.values()
+    assert (claim["metric"], claim["nodes"]) == ("mpi(allreduce, 8 B)", [32])
 
 
 def test_a_file_of_claims_takes_them_and_gives_them_back(measured, tmp_path: Path) -> None:
