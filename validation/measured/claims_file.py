@@ -23,6 +23,9 @@ from xc40io.workloads.catalogue import workload_of
 PLACEHOLDER = "mine.yaml"
 """The machine of the claims, until somebody says which it is."""
 
+SIMULATED = "+xc40io"
+"""What the versions of programs end with whose output is a simulator's."""
+
 UNREPEATED = 0.25
 """Tolerance of a number that was measured once."""
 
@@ -113,6 +116,8 @@ class _Claims:
         except InputError as error:
             self._unheeded.append(f"{one.source}: it cannot be simulated: {error}")
             return None
+        if SIMULATED in one.source:
+            self._unheeded.append(f"{one.source}: this was simulated, and nobody measured it")
         self._runs[kind] += 1
         name = f"{kind}-{self._runs[kind]}"
         self._bases[name] = base
