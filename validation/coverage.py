@@ -21,15 +21,15 @@ from xc40io.trust.model_error import ModelErrors
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.fold import series_of
 from xc40io.validation.half import near_claims
-from xc40io.validation.model_error import Known, Measured, document, known_errors, rated
+from xc40io.validation.model_error import KnownErrors, MeasuredErrors, document, known_errors, rated
 from xc40io.validation.prediction import predictions
-from xc40io.validation.ratio_error import Rated, by_series
+from xc40io.validation.ratio_error import RatedRatio, by_series
 
 BANDS = ((0.5, 0.75), (0.75, 0.9), (0.9, 0.97), (0.97, 1.0))
 """Chances that are told together, the first below :data:`~xc40io.trust.how_sure.LIKELY`."""
 
 
-class Covered(NamedTuple):
+class CoveredNumber(NamedTuple):
     """A measured number beside the interval that the simulator gives it."""
 
     group: str  # Of the claim.
@@ -63,7 +63,7 @@ class Coverage:
         self._errors = cache(self._without)
         self._near = near_claims(crossed.claims, predictions(crossed.claims))
 
-    def covered(self) -> list[Covered]:
+    def covered(self) -> list[CoveredNumber]:
         """Return the measured rates with whether they lie in their intervals."""
         return [self._covered(one) for one in (*self._known.rates, *self._known.metadata)]
 
@@ -71,16 +71,16 @@ class Coverage:
         """Return all pairs of comparable runs of a series with their chances."""
         return [chance for same in by_series(rated(self._crossed)) for chance in self._pairs(same)]
 
-    def _covered(self, one: Measured) -> Covered:
+    def _covered(self, one: MeasuredErrors) -> CoveredNumber:
         first = one.rates[0]
         errors = self._errors(self._series_of(one))
         spread, why = expected(first.scenario, first.traits, first.phase, errors)
         group = self._crossed.claims[first.claim].family
         far = spread.nine_of_ten
         near = any(rate.claim in self._near for rate in one.rates)
-        return Covered(group, abs(one.crossed) <= far, not why, near, math.exp(far))
+        return CoveredNumber(group, abs(one.crossed) <= far, not why, near, math.exp(far))
 
-    def _pairs(self, same: Sequence[Rated]) -> Iterator[Chance]:
+    def _pairs(self, same: Sequence[RatedRatio]) -> Iterator[Chance]:
         """Yield the pairs of one series; of runs that differ in nothing there is nothing to say."""
         pairs = [
             (one, other, things)
@@ -94,13 +94,13 @@ class Coverage:
             stated = chance_better(math.exp(abs(simulated)), things, errors)
             yield Chance(stated, measured * simulated > 0.0, (len(same) - 1) / len(pairs))
 
-    def _series_of(self, one: Measured) -> frozenset[str]:
+    def _series_of(self, one: MeasuredErrors) -> frozenset[str]:
         claims = self._crossed.claims
         return frozenset(series_of(claims[rate.claim]) for rate in one.rates)
 
     def _without(self, series: frozenset[str]) -> ModelErrors:
         """Return the errors as they would be without some series."""
-        known = Known(
+        known = KnownErrors(
             [one for one in self._known.rates if not series & self._series_of(one)],
             [one for one in self._known.metadata if not series & self._series_of(one)],
             [ratio for ratio in self._known.ratios if ratio.series not in series],
@@ -108,10 +108,10 @@ class Coverage:
         return ModelErrors.model_validate(document(known))
 
 
-def coverage_rows(found: Sequence[Covered]) -> Iterator[tuple[str, ...]]:
+def coverage_rows(found: Sequence[CoveredNumber]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each group, with its head, and rows for all: how many lie inside."""
     yield "group", "in the interval", "of", "median factor"
-    groups: dict[str, list[Covered]] = {}
+    groups: dict[str, list[CoveredNumber]] = {}
     for one in found:
         groups.setdefault(one.group, []).append(one)
     groups["all"] = list(found)

@@ -38,8 +38,8 @@ from xc40io.validation.cross_validation import CrossValidation, counted, kept_cr
 from xc40io.validation.fold import By, whole_alone
 from xc40io.validation.free_parameter import FreeParameter, load_free_parameters
 from xc40io.validation.kept_cross import (
-    Simulated,
-    Tried,
+    SimulatedChange,
+    TriedChange,
     keep_cross,
     load_cross,
     run_key,
@@ -64,7 +64,7 @@ def measured(
     }
 
 
-def simulated(claim: Claim, crossed: CrossValidation, simulate: Simulate) -> Simulated:
+def simulated(claim: Claim, crossed: CrossValidation, simulate: Simulate) -> SimulatedChange:
     """Return what the values that were fitted without a claim's fold do to its numbers.
 
     It is run with the values of the machine files as well, which as a rule is remembered: so what
@@ -73,7 +73,7 @@ def simulated(claim: Claim, crossed: CrossValidation, simulate: Simulate) -> Sim
     changes = crossed.changes(claim)
     before, after = simulate([Request(claim.id, {}, 0), Request(claim.id, changes, 0)])
     times = tuple(round(after[name] / before[name], _DIGITS) for name in counted(claim))
-    return Simulated(set_up(claim), code_hash(), changes, times)
+    return SimulatedChange(set_up(claim), code_hash(), changes, times)
 
 
 def bytes_of(claim: Claim) -> float:
@@ -105,7 +105,7 @@ def _measure_all(
     for claim in claims:
         before = load_cross().tried.get(claim.id)
         if before is None or before.digest != set_up(claim) or (again and _is_old(before)):
-            before = Tried(set_up(claim), code_hash(), {})
+            before = TriedChange(set_up(claim), code_hash(), {})
         missing = [one for one in crossed.asked_of(claim) if one.name not in before.by]
         if missing:
             by = dict(before.by) | measured(claim, missing, simulate)
@@ -127,7 +127,7 @@ def _simulate_all(
             keep_cross(kept)
 
 
-def _is_old(kept: Tried | Simulated) -> bool:
+def _is_old(kept: TriedChange | SimulatedChange) -> bool:
     return kept.code != code_hash()
 
 

@@ -24,12 +24,12 @@ from xc40io.validation.claim_trial import machines_of
 from xc40io.validation.fold import FOLDS, By, fitted_through
 from xc40io.validation.free_parameter import FreeParameter, load_free_parameters, merged
 from xc40io.validation.kept import Result, load_kept
-from xc40io.validation.kept_cross import KeptCross, Simulated, load_cross, run_key, set_up
+from xc40io.validation.kept_cross import KeptCross, SimulatedChange, load_cross, run_key, set_up
 from xc40io.validation.number import number_key
 from xc40io.validation.quantity import Quantity
 from xc40io.validation.refit import Evidence, refit
 from xc40io.validation.sensitivity import BLIND, row_of
-from xc40io.validation.sensitivity_page import Seen, load_seen, parameter_name
+from xc40io.validation.sensitivity_page import SeenClaims, load_seen, parameter_name
 
 How = Literal["as it was", "by elasticities", "by a run", "as it was, for want of elasticities"]
 """How a number was predicted; as it was where no parameter that it sees was fitted again."""
@@ -91,7 +91,7 @@ class CrossValidation:
         results: Mapping[str, Result],
         parameters: Mapping[str, FreeParameter],
         kept: KeptCross,
-        seen: Mapping[str, Seen] | None = None,
+        seen: Mapping[str, SeenClaims] | None = None,
         by: By = "series",
     ) -> None:
         named = fitted_through(claims, parameters)
@@ -193,7 +193,7 @@ class CrossValidation:
             and (name in moved or claim.id in self._named[name])
         ]
 
-    def run_of(self, claim: Claim) -> Simulated | None:
+    def run_of(self, claim: Claim) -> SimulatedChange | None:
         """Return the kept run of a claim with the values of now, if there is one."""
         run = self._kept.simulated.get(run_key(claim, self.by))
         if run is None or run.changes != self.changes(claim) or run.digest != set_up(claim):

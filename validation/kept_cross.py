@@ -24,7 +24,7 @@ FILE = FOLDER / "kept_cross.json"
 """Where they are."""
 
 
-class Tried(NamedTuple):
+class TriedChange(NamedTuple):
     """What moving parameters does to a claim."""
 
     digest: str  # Of how the claim was put, :func:`set_up`.
@@ -33,10 +33,10 @@ class Tried(NamedTuple):
     by: Mapping[str, tuple[float, ...]]
 
 
-class Simulated(NamedTuple):
+class SimulatedChange(NamedTuple):
     """What other values do to a claim."""
 
-    # As of :class:`Tried`.
+    # As of :class:`TriedChange`.
     digest: str
     code: str
     changes: Changes  # The other values.
@@ -47,8 +47,8 @@ class Simulated(NamedTuple):
 class KeptCross(NamedTuple):
     """What the file holds."""
 
-    tried: dict[str, Tried]  # By claim.
-    simulated: dict[str, Simulated]  # By :func:`run_key`.
+    tried: dict[str, TriedChange]  # By claim.
+    simulated: dict[str, SimulatedChange]  # By :func:`run_key`.
 
 
 def set_up(claim: Claim) -> str:
@@ -67,11 +67,11 @@ def load_cross(file: Path = FILE) -> KeptCross:
         return KeptCross({}, {})
     document = json.loads(file.read_text(encoding="utf-8"))
     tried = {
-        claim: Tried(digest, code, {name: tuple(numbers) for name, numbers in by.items()})
+        claim: TriedChange(digest, code, {name: tuple(numbers) for name, numbers in by.items()})
         for claim, (digest, code, by) in document["elasticities"].items()
     }
     simulated = {
-        claim: Simulated(digest, code, changes, tuple(times))
+        claim: SimulatedChange(digest, code, changes, tuple(times))
         for claim, (digest, code, changes, times) in document["simulated"].items()
     }
     return KeptCross(tried, simulated)

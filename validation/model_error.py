@@ -34,11 +34,11 @@ from xc40io.validation.cross_validation import (
 from xc40io.validation.fold import series_of
 from xc40io.validation.kept import Result, load_kept
 from xc40io.validation.metric import EACH
-from xc40io.validation.pooling import Weighed, pooled, quantile, spread
+from xc40io.validation.pooling import WeightedError, pooled, quantile, spread
 from xc40io.validation.ratio_error import (
-    Compared,
     Gain,
-    Rated,
+    RatedRatio,
+    RatioPair,
     bounded,
     claimed,
     compared,
@@ -129,7 +129,7 @@ def _phases_of(claim: Claim, functions: Sequence[str]) -> Iterator[Rate]:
         yield Rate(claim.id, point, claim.runs[named], phase)
 
 
-class Measured(NamedTuple):
+class MeasuredErrors(NamedTuple):
     """A distinct simulated rate with all that was measured of it."""
 
     rates: tuple[Rate, ...]  # Of the claims that read it.
@@ -140,7 +140,7 @@ class Measured(NamedTuple):
 
 def measured_rates(
     crossed: CrossValidation, rates: Callable[[Claim], Iterable[Rate]] = rates_of
-) -> list[Measured]:
+) -> list[MeasuredErrors]:
     """Return the distinct rates that were measured, in the order of the claims."""
     known = {(number.claim, number.point): number for number in crossed.numbers}
     same: dict[str, list[tuple[Rate, CrossNumber]]] = {}
@@ -149,7 +149,7 @@ def measured_rates(
             if (number := known.get((rate.claim, rate.point))) is not None:
                 same.setdefault(number.number, []).append((rate, number))
     return [
-        Measured(
+        MeasuredErrors(
             tuple(rate for rate, _ in pairs),
             statistics.fmean(number.fitted for _, number in pairs),
             statistics.fmean(number.crossed for _, number in pairs),
@@ -159,7 +159,7 @@ def measured_rates(
 
 
 def errors_by_kind(
-    measured: Sequence[Measured], others: Sequence[Measured] = ()
+    measured: Sequence[MeasuredErrors], others: Sequence[MeasuredErrors] = ()
 ) -> dict[str, dict[str, Any]]:
     """Return the errors of each kind of run, as the file holds them; in alphabetical order.
 
@@ -179,7 +179,7 @@ def errors_by_kind(
     return found
 
 
-def errors_by_narrow_kind(measured: Sequence[Measured]) -> dict[str, dict[str, Any]]:
+def errors_by_narrow_kind(measured: Sequence[MeasuredErrors]) -> dict[str, dict[str, Any]]:
     """Return the errors of narrower kinds, each a part of one of the kinds."""
     return {
         narrow: {
@@ -192,7 +192,7 @@ def errors_by_narrow_kind(measured: Sequence[Measured]) -> dict[str, dict[str, A
 
 
 def unmeasured(
-    measured: Sequence[Measured], known: Mapping[str, Mapping[str, Any]]
+    measured: Sequence[MeasuredErrors], known: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return the kinds of which nothing was measured, and how far they may be off.
 
@@ -200,7 +200,9 @@ def unmeasured(
     many numbers it has. It is no surer than the middle of those that were measured.
     """
     kinds = _by(measured, lambda rate: rate.kind)
-    errors = [Weighed(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own]
+    errors = [
+        WeightedError(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own
+    ]
     every = spread(errors)
     widths = [one["crossed"]["nine_of_ten"] for one in known.values()]
     return {
@@ -211,9 +213,9 @@ def unmeasured(
     }
 
 
-def errors_of_ratios(ratios: Sequence[Compared]) -> dict[str, dict[str, Any]]:
+def errors_of_ratios(ratios: Sequence[RatioPair]) -> dict[str, dict[str, Any]]:
     """Return the errors of ratios by what the two runs differ in, as the file holds them."""
-    things: dict[str, list[Compared]] = {}
+    things: dict[str, list[RatioPair]] = {}
     for ratio in ratios:
         things.setdefault(ratio.thing, []).append(ratio)
     return {
@@ -238,7 +240,7 @@ def errors_of_changes(gains: Iterable[Gain]) -> dict[str, dict[str, Any]]:
 
 
 def _errors_of(gains: Sequence[Gain]) -> dict[str, Any]:
-    upward = [Weighed(one.off if one.turn.upward else -one.off, one.weight) for one in gains]
+    upward = [WeightedError(one.off if one.turn.upward else -one.off, one.weight) for one in gains]
     furthest = sorted(gains, key=lambda one: -abs(one.off))
     return {
         "upward": round(quantile(upward, 0.5), _DIGITS),
@@ -261,7 +263,7 @@ def _numbers(words: str) -> list[float]:
     return []
 
 
-def rated(crossed: CrossValidation) -> Iterator[Rated]:
+def rated(crossed: CrossValidation) -> Iterator[RatedRatio]:
     """Yield the measured rates, each as often as it was measured."""
     numbers = {(number.claim, number.point): number for number in crossed.numbers}
     for claim in crossed.claims.values():
@@ -269,7 +271,7 @@ def rated(crossed: CrossValidation) -> Iterator[Rated]:
             number = numbers.get((rate.claim, rate.point))
             measured = counted(claim)[rate.point].base
             if number is not None and measured:
-                yield Rated(
+                yield RatedRatio(
                     series_of(claim),
                     rate.scenario,
                     rate.phase,
@@ -281,7 +283,7 @@ def rated(crossed: CrossValidation) -> Iterator[Rated]:
                 )
 
 
-def ratios_of(crossed: CrossValidation) -> list[Compared]:
+def ratios_of(crossed: CrossValidation) -> list[RatioPair]:
     """Return all ratios of two measured runs that differ in one thing, each once."""
     numbers = {(number.claim, number.point): number for number in crossed.numbers}
     found = compared(rated(crossed))
@@ -295,20 +297,22 @@ def ratios_of(crossed: CrossValidation) -> list[Compared]:
     return found
 
 
-def _weights(ratios: Iterable[Compared]) -> list[Weighed]:
-    return [Weighed(abs(ratio.crossed), ratio.weight) for ratio in ratios]
+def _weights(ratios: Iterable[RatioPair]) -> list[WeightedError]:
+    return [WeightedError(abs(ratio.crossed), ratio.weight) for ratio in ratios]
 
 
-def _by(measured: Iterable[Measured], kind: Callable[[Rate], str]) -> dict[str, list[Measured]]:
+def _by(
+    measured: Iterable[MeasuredErrors], kind: Callable[[Rate], str]
+) -> dict[str, list[MeasuredErrors]]:
     """Return rates by kind, in alphabetical order."""
-    kinds: dict[str, list[Measured]] = {}
+    kinds: dict[str, list[MeasuredErrors]] = {}
     for one in measured:
         kinds.setdefault(kind(one.rates[0]), []).append(one)
     return dict(sorted(kinds.items()))
 
 
 def _crossed(
-    measured: Iterable[Measured], own: Sequence[Measured], family: Callable[[Rate], str]
+    measured: Iterable[MeasuredErrors], own: Sequence[MeasuredErrors], family: Callable[[Rate], str]
 ) -> dict[str, float]:
     """Return the cross-validated spread of a kind, pooled with its family's and all others'."""
     mine = {id(one) for one in own}
@@ -318,11 +322,11 @@ def _crossed(
         [one for one in rest if (family(one.rates[0]) == name) is wanted]
         for wanted in (True, False)
     )
-    weighed = ([Weighed(abs(one.crossed)) for one in some] for some in (own, related, others))
+    weighed = ([WeightedError(abs(one.crossed)) for one in some] for some in (own, related, others))
     return pooled(*weighed)._asdict()
 
 
-def reach_of(measured: Iterable[Measured]) -> dict[str, Any]:
+def reach_of(measured: Iterable[MeasuredErrors]) -> dict[str, Any]:
     """Return between which bounds the runs of measured rates lie, as the file holds it."""
     extents = [rate.extent for one in measured for rate in one.rates]
     bounds = {
@@ -335,23 +339,23 @@ def reach_of(measured: Iterable[Measured]) -> dict[str, Any]:
     return {**bounds, "machines": machines, **({"changes": changes} if changes else {})}
 
 
-def _claims(measured: Iterable[Measured]) -> list[str]:
+def _claims(measured: Iterable[MeasuredErrors]) -> list[str]:
     return list(dict.fromkeys(rate.claim for one in measured for rate in one.rates))
 
 
-class Known(NamedTuple):
+class KnownErrors(NamedTuple):
     """All that is known of the simulator's errors."""
 
     # Errors of rates of bytes, and of operations on metadata.
-    rates: Sequence[Measured]
-    metadata: Sequence[Measured]
-    ratios: Sequence[Compared]  # Errors of ratios of the former.
+    rates: Sequence[MeasuredErrors]
+    metadata: Sequence[MeasuredErrors]
+    ratios: Sequence[RatioPair]  # Errors of ratios of the former.
     bounds: Sequence[Gain] = ()  # Gains of which bounds alone are known.
 
 
-def known_errors(crossed: CrossValidation) -> Known:
+def known_errors(crossed: CrossValidation) -> KnownErrors:
     """Return what a cross-validation tells of the simulator's errors."""
-    return Known(
+    return KnownErrors(
         measured_rates(crossed),
         measured_rates(crossed, metadata_rates_of),
         ratios_of(crossed),
@@ -359,7 +363,7 @@ def known_errors(crossed: CrossValidation) -> Known:
     )
 
 
-def document(known: Known) -> dict[str, Any]:
+def document(known: KnownErrors) -> dict[str, Any]:
     """Return what the file holds.
 
     Operations on metadata are no rates of bytes: those are pooled with these, where they are few,

@@ -19,7 +19,7 @@ SHARE = 2.0
 _DIGITS = 3
 
 
-class Weighed(NamedTuple):
+class WeightedError(NamedTuple):
     """An error with its weight."""
 
     error: float  # A logarithm without its sign.
@@ -35,25 +35,27 @@ class Spread(NamedTuple):
 
 
 def pooled(
-    own: Sequence[Weighed], relatives: Sequence[Weighed], others: Sequence[Weighed]
+    own: Sequence[WeightedError],
+    relatives: Sequence[WeightedError],
+    others: Sequence[WeightedError],
 ) -> Spread:
     """Return the spread of a kind from its own numbers, its relatives' and all others'."""
     return spread([*own, *_sharing(relatives), *_sharing(others)])
 
 
-def _sharing(some: Sequence[Weighed]) -> list[Weighed]:
+def _sharing(some: Sequence[WeightedError]) -> list[WeightedError]:
     """Return errors that weigh :data:`SHARE` together, and no more than they do."""
     total = sum(weight for _, weight in some)
     part = min(1.0, SHARE / total) if total else 1.0
-    return [Weighed(error, weight * part) for error, weight in some]
+    return [WeightedError(error, weight * part) for error, weight in some]
 
 
-def spread(some: Sequence[Weighed]) -> Spread:
+def spread(some: Sequence[WeightedError]) -> Spread:
     """Return the spread of errors with weights; there is one at least."""
     return Spread(*(round(quantile(some, part), _DIGITS) for part in (0.5, 0.9)))
 
 
-def quantile(some: Sequence[Weighed], part: float) -> float:
+def quantile(some: Sequence[WeightedError], part: float) -> float:
     """Return a quantile of errors with weights.
 
     Each error stands in the middle of its weight, and between two it is interpolated: with equal

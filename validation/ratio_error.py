@@ -25,7 +25,7 @@ from xc40io.validation.number import part_keys
 from xc40io.validation.quantity import SECONDS
 
 
-class Rated(NamedTuple):
+class RatedRatio(NamedTuple):
     """A rate of a run, as simulated beside measured."""
 
     series: str  # The series of measurements that it is of.
@@ -40,7 +40,7 @@ class Rated(NamedTuple):
     claim: str = ""  # Whose it is.
 
 
-class Compared(NamedTuple):
+class RatioPair(NamedTuple):
     """A ratio of two runs."""
 
     series: str  # The series of measurements that it is of.
@@ -62,14 +62,14 @@ class Compared(NamedTuple):
         return math.log(self.measured) * (math.log(self.measured) + self.crossed) < 0
 
 
-def compared(rates: Iterable[Rated]) -> list[Compared]:
+def compared(rates: Iterable[RatedRatio]) -> list[RatioPair]:
     """Return the ratios of two rates of one series that differ in one thing."""
     return [ratio for same in by_series(rates) for ratio in _weighed(_pairs(same))]
 
 
-def by_series(rates: Iterable[Rated]) -> list[list[Rated]]:
+def by_series(rates: Iterable[RatedRatio]) -> list[list[RatedRatio]]:
     """Return the rates of each series, machine and phase that can be compared, each number once."""
-    series: dict[tuple[str, str, str], list[Rated]] = {}
+    series: dict[tuple[str, str, str], list[RatedRatio]] = {}
     for rate in rates:
         machine = str(rate.scenario.machine)
         same = series.setdefault((rate.series, machine, rate.phase), [])
@@ -78,11 +78,11 @@ def by_series(rates: Iterable[Rated]) -> list[list[Rated]]:
     return list(series.values())
 
 
-def _pairs(rates: Iterable[Rated]) -> Iterator[Compared]:
+def _pairs(rates: Iterable[RatedRatio]) -> Iterator[RatioPair]:
     for one, other in combinations(rates, 2):
         things = differences(one.scenario, other.scenario)
         if len(things) == 1:
-            yield Compared(
+            yield RatioPair(
                 one.series,
                 things[0],
                 frozenset((one.number, other.number)),
@@ -101,9 +101,9 @@ def turn_of(before: Scenario, after: Scenario, phase: str) -> Turn | None:
     return turns[0] if len(turns) == 1 else None
 
 
-def _weighed(ratios: Iterable[Compared]) -> Iterator[Compared]:
+def _weighed(ratios: Iterable[RatioPair]) -> Iterator[RatioPair]:
     """Yield ratios of one series with their weights, thing by thing."""
-    things: dict[str, list[Compared]] = {}
+    things: dict[str, list[RatioPair]] = {}
     for ratio in ratios:
         things.setdefault(ratio.thing, []).append(ratio)
     for same in things.values():
@@ -112,9 +112,9 @@ def _weighed(ratios: Iterable[Compared]) -> Iterator[Compared]:
             yield from (ratio._replace(weight=(runs - 1) / len(chain)) for ratio in chain)
 
 
-def _chains(ratios: Iterable[Compared]) -> list[list[Compared]]:
+def _chains(ratios: Iterable[RatioPair]) -> list[list[RatioPair]]:
     """Return ratios in parts that have no run in common."""
-    chains: list[list[Compared]] = []
+    chains: list[list[RatioPair]] = []
     for ratio in ratios:
         joined = [one for one in chains if any(ratio.numbers & other.numbers for other in one)]
         chains = [one for one in chains if one not in joined]
@@ -135,7 +135,7 @@ def quotient_of(claim: Claim) -> tuple[str, str] | None:
     return (above, below) if {above, below} <= claim.runs.keys() else None
 
 
-def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
+def claimed(claim: Claim, fitted: float, crossed: float) -> RatioPair | None:
     """Return the ratio that a claim is itself, if its runs differ in one thing."""
     runs = quotient_of(claim)
     if runs is None or claim.relation is None or claim.relation.ratio is None:
@@ -145,7 +145,7 @@ def claimed(claim: Claim, fitted: float, crossed: float) -> Compared | None:
         return None
     numbers, measured = frozenset(part_keys(claim)), claim.relation.ratio.base
     turn = _turn_in(claim, *runs)
-    return Compared(
+    return RatioPair(
         series_of(claim), things[0], numbers, fitted, crossed, measured, 1.0, (claim.id,), turn
     )
 
@@ -168,7 +168,7 @@ class Gain(NamedTuple):
     weight: float  # What it counts.
 
 
-def gains_of(ratios: Iterable[Compared]) -> Iterator[Gain]:
+def gains_of(ratios: Iterable[RatioPair]) -> Iterator[Gain]:
     """Yield the ratios of runs that one knob makes different."""
     for ratio in ratios:
         if ratio.turn is not None:

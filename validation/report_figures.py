@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xc40io.telling.answer import Block, Picture, Text
 from xc40io.validation.figures.chart import Chart
-from xc40io.validation.figures.gallery import Drawn, all_charts, charts_known, draw
+from xc40io.validation.figures.gallery import GalleryFigure, all_charts, charts_known, draw
 from xc40io.validation.report import Report
 
 
@@ -26,7 +26,7 @@ def figure_blocks(report: Report, *, fast: bool = False) -> list[Block]:
     return blocks
 
 
-def _blocks(drawn: Drawn) -> list[Block]:
+def _blocks(drawn: GalleryFigure) -> list[Block]:
     heading, figure = drawn.chart.heading, drawn.figure
     if figure is None:
         return [Text(f"{heading.title}. No figure: {drawn.reason}.")]

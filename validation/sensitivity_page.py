@@ -38,7 +38,7 @@ PAGE = FOLDER.parent / "docs" / "sensitivity.md"
 _MOST = 6  # claims that are named beside a parameter
 
 
-class Seen(NamedTuple):
+class SeenClaims(NamedTuple):
     """Which published rows see a parameter."""
 
     tried: int  # How many rows were tried.
@@ -52,16 +52,16 @@ def parameter_name(path: str, machines: Iterable[str]) -> str:
     return f"{path} ({', '.join(machines)})"
 
 
-def load_seen(file: Path = KEPT) -> dict[str, Seen]:
+def load_seen(file: Path = KEPT) -> dict[str, SeenClaims]:
     """Return what is kept, by :func:`parameter_name`."""
     document = json.loads(file.read_text(encoding="utf-8"))
     return {
-        name: Seen(tried, rows, tuple((claim, number) for claim, number in best))
+        name: SeenClaims(tried, rows, tuple((claim, number) for claim, number in best))
         for name, (tried, rows, best) in document.items()
     }
 
 
-def seen_in(tables: Iterable[str | Path]) -> dict[str, Seen]:
+def seen_in(tables: Iterable[str | Path]) -> dict[str, SeenClaims]:
     """Return what tables that ``xc40io sensitivity --csv`` wrote say of the parameters in them.
 
     Raises
@@ -79,7 +79,7 @@ def seen_in(tables: Iterable[str | Path]) -> dict[str, Seen]:
             if seen and abs(elasticity) > abs(known.get(row, ("", 0.0))[1]):
                 known[row] = claim, elasticity
     return {
-        name: Seen(len(rows), len(best[name]), _best(best[name].values()))
+        name: SeenClaims(len(rows), len(best[name]), _best(best[name].values()))
         for name, rows in tried.items()
     }
 
@@ -103,7 +103,9 @@ def _best(seeing: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
 
 
 def sensitivity_page(
-    parameters: Iterable[FreeParameter], whole: Iterable[WholeParameter], kept: Mapping[str, Seen]
+    parameters: Iterable[FreeParameter],
+    whole: Iterable[WholeParameter],
+    kept: Mapping[str, SeenClaims],
 ) -> str:
     """Return the page."""
     known = {parameter_name(one.path, one.machines): one for one in parameters}
@@ -134,7 +136,7 @@ def _named(parameter: FreeParameter) -> str:
     return f"`{parameter.path}` ({', '.join(parameter.machines)})"
 
 
-def _row(parameter: FreeParameter, seen: Seen) -> str:
+def _row(parameter: FreeParameter, seen: SeenClaims) -> str:
     """Return the row of a parameter that some rows see."""
     named = [f"`{claim}` {elasticity:+.2f}" for claim, elasticity in seen.best]
     more = ["..."] if seen.rows > len(seen.best) else []

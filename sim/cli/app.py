@@ -74,7 +74,7 @@ COMMANDS = {
 """Of each command the place, ``module:function``, and its line in the list of commands."""
 
 
-class _Imported(Mapping[str, click.Command]):
+class _LazyCommands(Mapping[str, click.Command]):
     """The commands by their names; each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
@@ -111,7 +111,7 @@ class _Xc40io(Face):
 
 @click.group(
     cls=_Xc40io,
-    commands=cast("MutableMapping[str, click.Command]", _Imported()),  # nobody adds one
+    commands=cast("MutableMapping[str, click.Command]", _LazyCommands()),  # nobody adds one
     invoke_without_command=True,
     context_settings={"max_content_width": 100},
 )

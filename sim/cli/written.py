@@ -14,7 +14,7 @@ else:
     _Type = click.ParamType  # generic only in recent releases of Click
 
 
-class Written(_Type):
+class OutputPath(_Type):
     """A file, or a folder for files, that the command writes.
 
     It is refused when it is read from the command line, and so before anything runs, if it cannot
@@ -38,4 +38,4 @@ def _called(param: click.Parameter | None) -> str:
     return max(param.opts, key=len) if isinstance(param, click.Option) else str(param.metavar)
 
 
-FILE, FOLDER = Written(), Written(folder=True)
+FILE, FOLDER = OutputPath(), OutputPath(folder=True)

@@ -222,7 +222,7 @@ Faults = Annotated[
 """The faults of a scenario, in any order."""
 
 
-class Said(NamedTuple):
+class FieldFault(NamedTuple):
     """A fault, and the field of the scenario that says it.
 
     ``faults`` lists what happens: each is told, and recorded. Those of ``slow`` and ``target.lost``
@@ -238,20 +238,20 @@ class Said(NamedTuple):
         return self.place == "faults"
 
 
-def said_faults(faults: Iterable[Fault], slow: Mapping[str, float]) -> tuple[Said, ...]:
+def said_faults(faults: Iterable[Fault], slow: Mapping[str, float]) -> tuple[FieldFault, ...]:
     """Return the faults of a scenario: those of ``slow``, from begin to end, and those listed."""
     for_good = (
         Fault.model_construct(part=part, kind="slow", factor=factor)
         for part, factor in slow.items()
     )
-    return (*(Said(fault, "slow") for fault in for_good), *map(Said, faults))
+    return (*(FieldFault(fault, "slow") for fault in for_good), *map(FieldFault, faults))
 
 
-def lost_ssds(lost: Mapping[int, float], job: str) -> tuple[Said, ...]:
+def lost_ssds(lost: Mapping[int, float], job: str) -> tuple[FieldFault, ...]:
     """Return the SSDs of a job's ``target.lost`` as faults: seconds by the node in the job."""
     of_job = f" of job {job}" if job else ""
     fail = (
         Fault.model_construct(part=f"SSD {node}{of_job}", kind="lost", begin=seconds)
         for node, seconds in lost.items()
     )
-    return tuple(Said(fault, "target.lost") for fault in fail)
+    return tuple(FieldFault(fault, "target.lost") for fault in fail)

@@ -52,12 +52,12 @@ class Tracks:
         self._waits = _Waits(self._spans)
 
     @cached_property
-    def _ends(self) -> _Ended:
-        return _Ended(self._spans, "until")
+    def _ends(self) -> _RecordsByEnd:
+        return _RecordsByEnd(self._spans, "until")
 
     @cached_property
-    def _copies(self) -> _Ended:
-        return _Ended(self._spans[_among(self._spans["cause"], _COPIES)], "until")
+    def _copies(self) -> _RecordsByEnd:
+        return _RecordsByEnd(self._spans[_among(self._spans["cause"], _COPIES)], "until")
 
     @cached_property
     def _requests(self) -> Lanes:
@@ -70,21 +70,21 @@ class Tracks:
         return Lanes(writes, self._lane(writes["node"], writes["object"]), "ended")
 
     @cached_property
-    def _meets(self) -> _Ended:
+    def _meets(self) -> _RecordsByEnd:
         calls = self._recording.calls
-        return _Ended(calls[calls["op"] == Op.MEET], "end")
+        return _RecordsByEnd(calls[calls["op"] == Op.MEET], "end")
 
     @cached_property
-    def _rpcs(self) -> _Ended:
-        return _Ended(self._recording.rpcs, "ended")
+    def _rpcs(self) -> _RecordsByEnd:
+        return _RecordsByEnd(self._recording.rpcs, "ended")
 
     @cached_property
     def _locks(self) -> Lanes:
         return Lanes(self._recording.locks, self._recording.locks["object"], "ended")
 
     @cached_property
-    def _grants(self) -> _Ended:
-        return _Ended(self._recording.locks, "granted")
+    def _grants(self) -> _RecordsByEnd:
+        return _RecordsByEnd(self._recording.locks, "granted")
 
     def _lane(self, node: Any, object_id: Any) -> Any:
         """Return the lane of a node's RPCs for an object."""
@@ -208,7 +208,7 @@ class _Waits(Lanes):
         return work, time
 
 
-class _Ended:
+class _RecordsByEnd:
     """Records, sorted by their ends."""
 
     def __init__(self, records: Records, column: str) -> None:

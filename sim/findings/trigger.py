@@ -100,7 +100,7 @@ FINDING = (
 )
 
 
-class Look:
+class RunFacts:
     """What is looked at."""
 
     def __init__(self, result: Result) -> None:

@@ -15,10 +15,10 @@ from xc40io.findings import triggers_of_files as files
 from xc40io.findings import triggers_of_locks as locks
 from xc40io.findings import triggers_of_ranks as ranks
 from xc40io.findings.looked_at import once
-from xc40io.findings.trigger import Look, Trigger
+from xc40io.findings.trigger import RunFacts, Trigger
 from xc40io.run.result import Result
 
-_FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
+_FINDERS: tuple[Callable[[RunFacts], Trigger | None], ...] = (
     ranks.nothing_to_gain,
     ranks.slowest,
     ranks.one_rank,
@@ -37,6 +37,6 @@ _FINDERS: tuple[Callable[[Look], Trigger | None], ...] = (
 @once
 def triggers(result: Result) -> list[Trigger]:
     """Return what strikes in a run, from the ranks to the servers; less without a recording."""
-    look = Look(result)
+    look = RunFacts(result)
     found = (find(look) for find in _FINDERS)
     return [trigger for trigger in found if trigger is not None]

@@ -13,8 +13,8 @@ from xc40io.findings.servers import named
 from xc40io.findings.trigger import (
     NEARLY_ALL,
     ROWS,
-    Look,
     Remedy,
+    RunFacts,
     Trigger,
     amount,
     evidence,
@@ -53,7 +53,7 @@ LEAST_DATA = 2**30
 """Bytes of a job below which it does not matter over how many OSTs they go: our own."""
 
 
-def small_calls(look: Look) -> Trigger | None:
+def small_calls(look: RunFacts) -> Trigger | None:
     """Look for many calls of few bytes."""
     calls = look.calls
     if calls is None:
@@ -116,7 +116,7 @@ def _files(calls: DataCalls, some: Mask) -> list[tuple[int, tuple[Any, ...]]]:
     ]
 
 
-def unaligned(look: Look) -> Trigger | None:
+def unaligned(look: RunFacts) -> Trigger | None:
     """Look for calls that begin amid a page, or cross one stripe more than their size needs."""
     calls = look.calls
     if calls is None or look.result.scenario.target.kind != "lustre":
@@ -140,7 +140,7 @@ def unaligned(look: Look) -> Trigger | None:
     )
 
 
-def rewrites(look: Look) -> Trigger | None:
+def rewrites(look: RunFacts) -> Trigger | None:
     """Look for data that MPI-IO reads to write it back with changes."""
     rows = []
     for _, record in look.result.mpi_records:
@@ -168,7 +168,7 @@ def rewrites(look: Look) -> Trigger | None:
     )
 
 
-def many_files(look: Look) -> Trigger | None:
+def many_files(look: RunFacts) -> Trigger | None:
     """Look for many files made in one directory, and for files that ranks open again and again."""
     recording = look.result.recording
     if recording is None:
@@ -215,7 +215,7 @@ def many_files(look: Look) -> Trigger | None:
     )
 
 
-def few_osts(look: Look) -> Trigger | None:
+def few_osts(look: RunFacts) -> Trigger | None:
     """Look for bytes that lie on fewer OSTs than their files' layouts, or the nodes, would use."""
     result = look.result
     table = result.station_table

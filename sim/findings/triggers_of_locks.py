@@ -9,7 +9,7 @@ import numpy as np
 from xc40io.findings.bottlenecks import loads, phase_name
 from xc40io.findings.held_locks import WHY, held
 from xc40io.findings.servers import named
-from xc40io.findings.trigger import ROWS, Look, Remedy, Trigger, evidence, percent, seconds
+from xc40io.findings.trigger import ROWS, Remedy, RunFacts, Trigger, evidence, percent, seconds
 from xc40io.plane.causes import Cause
 from xc40io.run.recording import Recording
 from xc40io.telling.units import NUMBER, PART, SPAN, TIME, WORDS
@@ -19,7 +19,7 @@ LOCK_SHARE = 0.03
 """Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""
 
 
-def changing_hands(look: Look) -> Trigger | None:
+def changing_hands(look: RunFacts) -> Trigger | None:
     """Look for extent locks that nodes take from each other."""
     recording, waited = look.result.recording, float(look.doing(Cause.LOCK).mean())
     if recording is None or waited <= LOCK_SHARE * look.seconds:
@@ -61,7 +61,7 @@ def changing_hands(look: Look) -> Trigger | None:
     )
 
 
-def held_long(look: Look) -> Trigger | None:
+def held_long(look: RunFacts) -> Trigger | None:
     """Look for phases in which ranks wait for whoever came to an object first: short bursts."""
     found = loads(look.result)
     waits = [(phase_name(load, found), held(load.waits)) for load in found]

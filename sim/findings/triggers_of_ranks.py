@@ -10,8 +10,8 @@ from xc40io.findings.trigger import (
     NEARLY_ALL,
     RANK,
     ROWS,
-    Look,
     Remedy,
+    RunFacts,
     Trigger,
     amount,
     evidence,
@@ -40,7 +40,7 @@ LITTLE_GAIN = 1.1
 _METADATA = (Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR)
 
 
-def nothing_to_gain(look: Look) -> Trigger | None:
+def nothing_to_gain(look: RunFacts) -> Trigger | None:
     """Look for jobs that compute nearly all the time: no I/O can make them much faster."""
     computing = look.doing(Cause.THINK)
     longest = int(computing.argmax())
@@ -60,7 +60,7 @@ def nothing_to_gain(look: Look) -> Trigger | None:
     )
 
 
-def slowest(look: Look) -> Trigger | None:
+def slowest(look: RunFacts) -> Trigger | None:
     """Look for ranks for which the others wait."""
     met = look.doing(Cause.MEETING)
     least = float(met.min(initial=0.0))
@@ -94,7 +94,7 @@ def slowest(look: Look) -> Trigger | None:
     )
 
 
-def one_rank(look: Look) -> Trigger | None:
+def one_rank(look: RunFacts) -> Trigger | None:
     """Look for ranks that do much more than the others."""
     calls = look.calls
     if calls is None or look.ranks < 2:
@@ -140,7 +140,7 @@ def one_rank(look: Look) -> Trigger | None:
     )
 
 
-def aggregators(look: Look) -> Trigger | None:
+def aggregators(look: RunFacts) -> Trigger | None:
     """Look for collective calls with fewer aggregators than nodes: ROMIO's default is one each."""
     rows = []
     for _, record in look.result.mpi_records:
@@ -181,7 +181,7 @@ def aggregators(look: Look) -> Trigger | None:
     )
 
 
-def metadata(look: Look) -> Trigger | None:
+def metadata(look: RunFacts) -> Trigger | None:
     """Look for time in opens, creates, closes, stats and unlinks."""
     spent = look.doing(Cause.METADATA)
     mean, top = float(spent.mean()), int(spent.argmax())

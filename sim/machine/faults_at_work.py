@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from xc40io.config.fault_forms import OF_ROUTERS
-from xc40io.config.faults import Said
+from xc40io.config.faults import FieldFault
 from xc40io.config.machine import Machine
 from xc40io.config.units import format_seconds
 from xc40io.engine.environment import Environment
@@ -70,7 +70,7 @@ class Faults:
         """Return the bytes of files that were on the SSDs of nodes when these failed, by node."""
         return contents.lost_bytes(self._plane.tables.ssds, nodes, self._plane.now)
 
-    def add(self, said: Iterable[Said], jobs: Sequence[PlacedPrograms] = ()) -> None:
+    def add(self, said: Iterable[FieldFault], jobs: Sequence[PlacedPrograms] = ()) -> None:
         """Let faults happen at their times; ``jobs`` are those whose nodes they may name.
 
         Raises

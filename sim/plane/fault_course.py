@@ -37,7 +37,7 @@ import simpy
 
 from xc40io.config.errors import InputError
 from xc40io.config.fault_forms import Kind
-from xc40io.config.faults import Fault, Said
+from xc40io.config.faults import Fault, FieldFault
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine
 from xc40io.config.parts.recovery import Recovery
@@ -156,7 +156,11 @@ class Course:
     """
 
     def __init__(
-        self, said: Said, scene: Scene, jobs: Sequence[PlacedPrograms], others: Sequence[Fault]
+        self,
+        said: FieldFault,
+        scene: Scene,
+        jobs: Sequence[PlacedPrograms],
+        others: Sequence[Fault],
     ) -> None:
         self.fault = said.fault
         self.said = said

@@ -20,7 +20,7 @@ from xc40io.telling.answer import (
 )
 from xc40io.telling.units import BYTES, CELL, NUMBER, ROWS, SHARE, WORDS
 from xc40io.topology.text import format_count
-from xc40io.workloads.job_records.drawn import Drawn
+from xc40io.workloads.job_records.drawn import DrawnValue
 from xc40io.workloads.job_records.habits import Habits
 from xc40io.workloads.job_records.job_kinds import JobKinds
 from xc40io.workloads.job_records.job_record import JobRecord
@@ -215,7 +215,7 @@ def _otherwise(name: str, habits: Habits) -> str:
     if name in fixed:
         return fixed[name]
     called = {"ranks": "ranks_per_node", "io_ranks": "io_ranks_per_node"}
-    habit: Drawn = getattr(
+    habit: DrawnValue = getattr(
         habits, {"stripe_count": "shared_stripes"}.get(name, called.get(name, name))
     )
     words = _habit_words(habit, _writer(name))
@@ -224,7 +224,7 @@ def _otherwise(name: str, habits: Habits) -> str:
     return f"{words} of a node" if name in called else words
 
 
-def _habit_words(habit: Drawn, write: Callable[[Any], str]) -> str:
+def _habit_words(habit: DrawnValue, write: Callable[[Any], str]) -> str:
     if habit.median is not None:
         return f"drawn, {write(habit.median)} in the middle"
     values = list(dict.fromkeys(map(write, sorted(habit.values))))

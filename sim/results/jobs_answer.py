@@ -67,7 +67,7 @@ _SLOWER = "How many times as long it took as alone; per byte if it then moved ot
 _OF_THE_MACHINE = ("version", "busiest", "stations", "lustre", "counts", "wall_seconds")
 
 
-class Beside(NamedTuple):
+class PhasePair(NamedTuple):
     """A phase of a job, beside the same phase of the job by itself."""
 
     job: str
@@ -75,9 +75,9 @@ class Beside(NamedTuple):
     alone: JobPhase | None  # None if the job did not run alone
 
     @property
-    def by_itself(self) -> Beside | None:
+    def by_itself(self) -> PhasePair | None:
         """The phase of the job by itself."""
-        return None if self.alone is None else Beside(self.job, self.alone, None)
+        return None if self.alone is None else PhasePair(self.job, self.alone, None)
 
     @property
     def alone_seconds(self) -> float | None:
@@ -95,9 +95,9 @@ class Beside(NamedTuple):
         return self.phase.slowdown(self.alone)
 
 
-def beside(outcome: JobOutcome) -> list[Beside]:
+def beside(outcome: JobOutcome) -> list[PhasePair]:
     """Return the phases of a job, each beside the same phase of the job by itself."""
-    return [Beside(outcome.job.name, *pair) for pair in outcome.phase_pairs()]
+    return [PhasePair(outcome.job.name, *pair) for pair in outcome.phase_pairs()]
 
 
 def _alone_seconds(outcome: JobOutcome) -> float | None:

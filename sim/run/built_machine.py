@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from xc40io.config.faults import Said
+from xc40io.config.faults import FieldFault
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Background
 from xc40io.engine.environment import Environment
@@ -49,7 +49,7 @@ def build_machine(
     *,
     background: Background,
     seed: int,
-    faults: Sequence[Said] = (),
+    faults: Sequence[FieldFault] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> BuiltMachine:

@@ -12,7 +12,7 @@ import simpy
 from xc40io.compiler.core import core_of
 from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.errors import InputError
-from xc40io.config.faults import Said, said_faults
+from xc40io.config.faults import FieldFault, said_faults
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Background, Scenario, machine_of
 from xc40io.config.units import MOST_SECONDS
@@ -92,7 +92,7 @@ def run_jobs(
     *,
     background: Background,
     seed: int,
-    faults: Sequence[Said] = (),
+    faults: Sequence[FieldFault] = (),
     record: bool = False,
     progress: Progress | None = None,
 ) -> list[Result]:

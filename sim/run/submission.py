@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.config.errors import InputError
-from xc40io.config.faults import Said, lost_ssds
+from xc40io.config.faults import FieldFault, lost_ssds
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
@@ -96,7 +96,7 @@ class Submission(NamedTuple):
         return self.workload.stagers(self.scenario)
 
     @property
-    def lost_ssds(self) -> tuple[Said, ...]:
+    def lost_ssds(self) -> tuple[FieldFault, ...]:
         """The SSDs of its nodes that fail."""
         return lost_ssds(self.scenario.target.lost, self.name)
 

@@ -38,7 +38,7 @@ class Desk(NamedTuple):
     """Told how much is done, and of how much: runs, or the bytes of one run."""
 
 
-class Asked(NamedTuple):
+class WorkerQuestion(NamedTuple):
     """A question for a worker."""
 
     work: str
@@ -60,19 +60,19 @@ class Progress(NamedTuple):
     total: int
 
 
-class Answered(NamedTuple):
+class WorkerAnswer(NamedTuple):
     """An answer, as JSON can say it."""
 
     document: dict[str, Any]
 
 
-class Refused(NamedTuple):
+class WorkerRefusal(NamedTuple):
     """Why there is no answer, in a sentence."""
 
     reason: str
 
 
-Said = Ready | Progress | Answered | Refused
+Said = Ready | Progress | WorkerAnswer | WorkerRefusal
 """What a worker says."""
 
 
@@ -109,7 +109,7 @@ class Worker:
             self._ready = isinstance(self._ours.recv(), Ready)
         return self._ready
 
-    def ask(self, question: Asked) -> None:
+    def ask(self, question: WorkerQuestion) -> None:
         """Ask a question, once it is ready; :meth:`hear` it until it says more than progress.
 
         Raises
@@ -158,24 +158,24 @@ def _serve(theirs: Connection, warm: str, nice: int) -> None:
     theirs.send(Ready())
     while True:
         try:
-            asked: Asked = theirs.recv()
+            asked: WorkerQuestion = theirs.recv()
         except EOFError:
             os._exit(0)
         theirs.send(_answer(asked, theirs.send))
 
 
-def _answer(asked: Asked, say: Callable[[Said], None]) -> Said:
+def _answer(asked: WorkerQuestion, say: Callable[[Said], None]) -> Said:
     """Return the answer to a question."""
     desk = Desk(asked.limits, asked.jobs, _now_and_then(say))
     try:
-        return Answered(found_at(asked.work)(asked.arguments, desk))
+        return WorkerAnswer(found_at(asked.work)(asked.arguments, desk))
     except (InputError, FailureError) as error:
-        return Refused(" ".join(str(error).split()))
+        return WorkerRefusal(" ".join(str(error).split()))
     except MemoryError:
-        return Refused("there is not enough memory for it; right would be a smaller run")
+        return WorkerRefusal("there is not enough memory for it; right would be a smaller run")
     except Exception:
         traceback.print_exc()
-        return Refused("xc40io failed at it; what failed stands on its standard error")
+        return WorkerRefusal("xc40io failed at it; what failed stands on its standard error")
 
 
 def _now_and_then(say: Callable[[Said], None]) -> Callable[[int, int], None]:

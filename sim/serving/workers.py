@@ -10,7 +10,7 @@ from typing import Any
 from xc40io.config.errors import FailureError, InputError
 from xc40io.serving.line import SOMEBODY, Asking, Line, Placed
 from xc40io.serving.question_limits import Limits
-from xc40io.serving.worker import Answered, Asked, Progress, Refused, Worker
+from xc40io.serving.worker import Progress, Worker, WorkerAnswer, WorkerQuestion, WorkerRefusal
 
 Report = Callable[[int, int], Awaitable[None]]
 """Told how much is done, and of how much."""
@@ -87,7 +87,8 @@ class Workers:
         Parameters
         ----------
         work
-            What answers it: ``module:function``, as :class:`~xc40io.serving.worker.Asked` has it.
+            What answers it: ``module:function``, as
+            :class:`~xc40io.serving.worker.WorkerQuestion` has it.
         arguments
             What the function is called with.
         report
@@ -104,7 +105,7 @@ class Workers:
         FailureError
             If the process has ended by itself.
         """
-        question = Asked(work, arguments, self.limits, self._jobs)
+        question = WorkerQuestion(work, arguments, self.limits, self._jobs)
         async with self._line.turn(placed, asking):
             worker = self._chosen()
             try:
@@ -120,7 +121,7 @@ class Workers:
                 raise
             self._busy.remove(worker)
             self._idle.append(worker)
-        if isinstance(said, Refused):
+        if isinstance(said, WorkerRefusal):
             raise InputError(said.reason)
         return said.document
 
@@ -172,13 +173,15 @@ async def _awake(worker: Worker) -> None:
         await _readable(worker)
 
 
-async def _heard(worker: Worker, question: Asked, report: Report) -> Answered | Refused:
+async def _heard(
+    worker: Worker, question: WorkerQuestion, report: Report
+) -> WorkerAnswer | WorkerRefusal:
     """Ask a question, report how far it has come, and return what is said in the end."""
     worker.ask(question)
     while True:
         await _readable(worker)
         said = worker.hear()
-        if isinstance(said, Answered | Refused):
+        if isinstance(said, WorkerAnswer | WorkerRefusal):
             return said
         if isinstance(said, Progress):
             await report(*said)

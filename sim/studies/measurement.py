@@ -26,7 +26,7 @@ class Measurement:
     items: float = 0.0  # files or directories that they were about, where these are counted
 
 
-class Measured(NamedTuple):
+class MeasuredRun(NamedTuple):
     """A run."""
 
     phases: Mapping[Phase, Measurement]  # its kinds of phases
@@ -34,19 +34,19 @@ class Measured(NamedTuple):
     troubles: tuple[str, ...]
 
 
-def measure(case: Case) -> Measured:
+def measure(case: Case) -> MeasuredRun:
     """Make a run; return its measurements."""
     return measured(case.run())
 
 
-def measured(results: Mapping[str, Result]) -> Measured:
+def measured(results: Mapping[str, Result]) -> MeasuredRun:
     """Return what is kept of jobs that have run, by job; the only one has no name."""
     troubles = tuple(
         f"job {job}: {trouble.text}" if job else trouble.text
         for job, result in results.items()
         for trouble in result.troubles
     )
-    return Measured(_phases(results), troubles)
+    return MeasuredRun(_phases(results), troubles)
 
 
 def _phases(results: Mapping[str, Result]) -> dict[Phase, Measurement]:

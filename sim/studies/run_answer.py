@@ -14,7 +14,7 @@ from xc40io.findings.trigger import FINDING, Trigger
 from xc40io.findings.triggers import triggers
 from xc40io.run.result import Result
 from xc40io.studies.case import Phase, titles
-from xc40io.studies.measurement import Measured, Measurement, measured
+from xc40io.studies.measurement import MeasuredRun, Measurement, measured
 from xc40io.telling.answer import Answer, Column, Points, Text, Values, behind, chosen
 from xc40io.telling.units import BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS, figure
 from xc40io.trust.how_sure import Interval
@@ -24,7 +24,7 @@ from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
 class _Ran(NamedTuple):
     scenario: Scenario | JobsScenario
     results: Mapping[str, Result]  # by job; the only one has no name
-    found: Measured
+    found: MeasuredRun
 
     @property
     def machine(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from xc40io.telling.answer import Column, Columns, Rows, Table, To
 
 
-class Written(NamedTuple):
+class WrittenTable(NamedTuple):
     """A table in words."""
 
     heads: list[str]
@@ -24,7 +24,7 @@ class Written(NamedTuple):
         return {place for place, column in enumerate(self.columns) if column.unit.left}
 
 
-def written(table: Table) -> Written:
+def written(table: Table) -> WrittenTable:
     """Write the rows of a table that people are told."""
     shown = list(islice(records(table.rows), table.most))
     outer, grouping = _people(table.columns)
@@ -43,7 +43,7 @@ def written(table: Table) -> Written:
             columns.append(column)
             cells.append([column.cell(value) for value in each])
     lines = [list(row) for row in zip(*cells, strict=True)]
-    return Written(heads, lines, columns, titles, max(count(table.rows) - table.most, 0))
+    return WrittenTable(heads, lines, columns, titles, max(count(table.rows) - table.most, 0))
 
 
 def records(rows: Rows) -> Iterator[Any]:

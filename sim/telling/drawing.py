@@ -92,7 +92,7 @@ _BAR = 0.34  # inches of a bar
 Series = list[tuple[str, str, list[dict[str, Any]]]]  # what is said of it, its colour, its rows
 
 
-class Drawn(NamedTuple):
+class DrawnFigure(NamedTuple):
     """A figure as a part of a page, which writes its heading and caption as text."""
 
     name: str
@@ -125,7 +125,7 @@ def figure_of(block: Picture | Chart) -> Figure:
     return block.draw() if isinstance(block, Picture) else chart_figure(block)
 
 
-def drawn(block: Picture | Chart) -> Drawn:
+def drawn(block: Picture | Chart) -> DrawnFigure:
     """Return a figure as a part of a page.
 
     It is drawn as SVG, which is sharp on every screen and on paper, or where that would be long as
@@ -144,13 +144,13 @@ def drawn(block: Picture | Chart) -> Drawn:
     with rc_context({"savefig.bbox": "tight", "savefig.pad_inches": 0.05}):  # no room for a heading
         svg = inline_svg(figure, block.name, f"{heading.title}. {heading.setup}")
         if len(svg) <= _MOST_SVG:
-            return Drawn(*told, svg, "", (0, 0), narrow)
+            return DrawnFigure(*told, svg, "", (0, 0), narrow)
         written = BytesIO()
         figure.savefig(written, format="png", metadata={"Software": None})
     data = written.getvalue()
     width, height = (int.from_bytes(data[_PNG_SIZE][place : place + 4], "big") for place in (0, 4))
     image = f"data:image/png;base64,{b64encode(data).decode()}"
-    return Drawn(*told, "", image, (width, height), narrow)
+    return DrawnFigure(*told, "", image, (width, height), narrow)
 
 
 def chart_figure(chart: Chart) -> Figure:

@@ -48,7 +48,7 @@ class Interval(NamedTuple):
     why: str = ""
 
 
-class Expected(NamedTuple):
+class ExpectedError(NamedTuple):
     """How far off a number may be to which nothing was fitted.
 
     Attributes
@@ -85,7 +85,7 @@ def interval(value: float, spread: Spread, why: str = "") -> Interval:
 
 def expected(
     scenario: Scenario, traits: Traits, phase: str, errors: ModelErrors | None = None
-) -> Expected:
+) -> ExpectedError:
     """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind.
 
     What lies beyond all measured runs of its kind (more nodes, another machine) may be bound by
@@ -97,13 +97,15 @@ def expected(
     kind = errors.kinds.get(run_kind(traits, phase))
     anything = errors.unmeasured.crossed
     if kind is None:
-        return Expected(anything, "no run of this kind was ever measured")
+        return ExpectedError(anything, "no run of this kind was ever measured")
     narrow = errors.narrow.get(narrow_kind(scenario, traits, phase))
     own = (narrow or kind).crossed
     beyond = list(_beyond_reach(kind.reach, scenario, extent_of(scenario, traits, phase)))
     if not beyond:
-        return Expected(own)
-    return Expected(wider(own, anything), f"no run of this kind was ever measured {_or(beyond)}")
+        return ExpectedError(own)
+    return ExpectedError(
+        wider(own, anything), f"no run of this kind was ever measured {_or(beyond)}"
+    )
 
 
 def wider(one: Spread, other: Spread) -> Spread:

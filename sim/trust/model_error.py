@@ -83,7 +83,7 @@ class NarrowError(Model):
     crossed: Spread
 
 
-class Unmeasured(Model):
+class UnmeasuredKinds(Model):
     """What may be expected of kinds of which nothing was measured.
 
     Attributes
@@ -193,7 +193,7 @@ class ModelErrors(Model):
     source: str
     kinds: dict[str, ModelError]
     narrow: dict[str, NarrowError]
-    unmeasured: Unmeasured
+    unmeasured: UnmeasuredKinds
     ratios: dict[str, RatioError]
     any_ratio: Spread
     changes: dict[str, ChangeError]

@@ -16,7 +16,7 @@ from xc40io.trust.differences import differences
 from xc40io.trust.doubts import doubt_of
 from xc40io.trust.how_sure import (
     NINE_OF_TEN,
-    Expected,
+    ExpectedError,
     Interval,
     chance_better,
     expected,
@@ -47,7 +47,7 @@ class Sureness:
     def __init__(self, scenario: Scenario, traits: Traits | None = None) -> None:
         self._scenario = scenario
         self._traits = traits_if_known(scenario) if traits is None else traits
-        self._expected: dict[str, Expected | None] = {}
+        self._expected: dict[str, ExpectedError | None] = {}
 
     def interval(self, phase: str, value: float | None) -> Interval | None:
         """Return where nine of ten real runs lie; ``value``: a rate or seconds, if there is one."""
@@ -62,7 +62,7 @@ class Sureness:
         """Return whether a phase is about metadata: then its rate is of operations."""
         return self._traits.of(phase).access == METADATA
 
-    def _look_up(self, phase: str) -> Expected | None:
+    def _look_up(self, phase: str) -> ExpectedError | None:
         if self._traits.bytes > 0 or self.is_metadata(phase):
             with suppress(InputError):
                 return expected(self._scenario, self._traits, phase)

@@ -65,7 +65,7 @@ class Gate(AuthProvider):
         """The pages outside."""
         return [
             *(("/enter", _Enter), ("/leave", _Leave)),
-            *(("/full", _Full), ("/many", _Many), ("/rested", _Rested)),
+            *(("/full", _Full), ("/many", _Many), ("/rested", _IdlePage)),
         ]
 
     def address(self, handler: RequestHandler) -> str:
@@ -205,7 +205,7 @@ class _Many(_Outside):
         self.tell("No more pages", text, HTTPStatus.SERVICE_UNAVAILABLE)
 
 
-class _Rested(_Outside):
+class _IdlePage(_Outside):
     """Says that a page was closed because nobody did anything there."""
 
     def get(self) -> None:

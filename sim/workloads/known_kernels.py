@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xc40io.workloads.kernels.kernel import Kernel
 
 
-class Written(NamedTuple):
+class PythonKernel(NamedTuple):
     """A kernel in Python."""
 
     home: str  # module:class
@@ -39,48 +39,48 @@ class Written(NamedTuple):
 
 
 WRITTEN = {
-    "adios": Written(
+    "adios": PythonKernel(
         "xc40io.workloads.kernels.adios:AdiosKernel",
         "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
     ),
-    "exerciser": Written(
+    "exerciser": PythonKernel(
         "xc40io.workloads.kernels.exerciser:Exerciser",
         "HDF5: hyperslabs of a dataset, written and read in many ways.",
         is_program=True,
     ),
-    "h5bench": Written(
+    "h5bench": PythonKernel(
         "xc40io.workloads.h5bench.kernel:H5bench",
         "h5bench: the HDF5 benchmarks that its JSON lists.",
         outcome="xc40io.workloads.h5bench.benchmarks",
         started=("config", ".json"),
     ),
-    "replay": Written(
+    "replay": PythonKernel(
         "xc40io.workloads.replay.kernel:Replay",
         "What a trace says that ranks did: CSV, Parquet, a Darshan log.",
         outcome="xc40io.workloads.replay.outcome",
     ),
-    "dl-loading": Written(
+    "dl-loading": PythonKernel(
         "xc40io.workloads.kernels.dl_loading:DlLoading",
         "Deep learning: samples for training, one a file or packed.",
     ),
-    "e3sm": Written(
+    "e3sm": PythonKernel(
         "xc40io.workloads.kernels.e3sm:E3sm",
         "E3SM: PnetCDF records, of which each rank has many small parts.",
         is_program=True,
     ),
-    "staging": Written(
+    "staging": PythonKernel(
         "xc40io.workloads.kernels.staging:Staging",
         "Local SSDs before Lustre: output flushed in the background, input read ahead.",
     ),
-    "production": Written(
+    "production": PythonKernel(
         "xc40io.workloads.kernels.production:Production",
         "A job by its totals, as accounting knows it: bytes, files, calls, computing.",
     ),
-    "pread-threads": Written(
+    "pread-threads": PythonKernel(
         "xc40io.workloads.kernels.pread_threads:PreadThreads",
         "Threads of each rank that read a file with pread.",
     ),
-    "p2p": Written(
+    "p2p": PythonKernel(
         "xc40io.workloads.kernels.p2p:PointToPoint",
         "Messages between nodes: latency, message rate, bandwidth; no files.",
     ),
@@ -107,7 +107,7 @@ class Skeletal(NamedTuple):
         return read_kernel(self.path, self.name, written)
 
 
-class Kernels(Mapping[str, Written | Skeletal]):
+class Kernels(Mapping[str, PythonKernel | Skeletal]):
     """All kernels by name. A path that ends in ``.yaml`` or ``.yml`` is a name too."""
 
     @cached_property
@@ -115,7 +115,7 @@ class Kernels(Mapping[str, Written | Skeletal]):
 
         return shipped("kernels")
 
-    def __getitem__(self, name: str) -> Written | Skeletal:
+    def __getitem__(self, name: str) -> PythonKernel | Skeletal:
         if name in WRITTEN:
             return WRITTEN[name]
         if name.endswith((".yaml", ".yml")):
@@ -138,7 +138,7 @@ class Kernels(Mapping[str, Written | Skeletal]):
 KERNELS = Kernels()
 
 
-def kernel_named(name: object) -> Written | Skeletal:
+def kernel_named(name: object) -> PythonKernel | Skeletal:
     """Return the kernel of a name; raise InputError if there is none."""
     if name not in KERNELS:
         raise InputError(

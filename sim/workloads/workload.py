@@ -113,7 +113,7 @@ class Workload(ABC):
         return ()
 
 
-class Commanded(Workload):
+class CommandWorkload(Workload):
     """A workload that is asked for by a command line: the words without the program's name."""
 
     def __init__(self, arguments: Sequence[str] | None) -> None:

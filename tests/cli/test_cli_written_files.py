@@ -11,7 +11,7 @@ import click
 import pytest
 
 from xc40io.cli.app import cli
-from xc40io.cli.written import Written
+from xc40io.cli.written import OutputPath
 
 READ = {
     "ior": ["--machine in.yaml", "-- -f in.ior", "-- -a MPIIO -U in.hints -w"],
@@ -85,7 +85,7 @@ def written(*, folder: bool) -> list[tuple[str, str]]:
         (name, max(option.opts, key=len) if isinstance(option, click.Option) else "")
         for name, command in commands()
         for option in command.params
-        if isinstance(option.type, Written) and folder == (option.type.name == "folder")
+        if isinstance(option.type, OutputPath) and folder == (option.type.name == "folder")
     ]
 
 
@@ -95,8 +95,8 @@ def test_all_options_that_name_a_place_are_known_to_read_or_to_write():
             called = max(option.opts, key=len) if isinstance(option, click.Option) else ""
             metavar = str(option.metavar)
             if any(place in metavar for place in _PLACES) and (called or metavar) not in _READS:
-                assert isinstance(option.type, Written), (name, option.opts)
-        if any(isinstance(option.type, Written) for option in command.params):
+                assert isinstance(option.type, OutputPath), (name, option.opts)
+        if any(isinstance(option.type, OutputPath) for option in command.params):
             assert name in READ or name in _NONE_READ, name
 
 

@@ -18,7 +18,7 @@ from xc40io.mpi.file import MpiFile
 from xc40io.mpi.hints import resolve
 from xc40io.workloads.kernels.kernel import Kernel
 from xc40io.workloads.kernels.shared_file import SharedFile
-from xc40io.workloads.known_kernels import Written
+from xc40io.workloads.known_kernels import PythonKernel
 
 if TYPE_CHECKING:
     from xc40io.plane.batch import Batch
@@ -142,4 +142,4 @@ def _move(file: MpiFile, batch: Batch, call: str, accesses: Accesses) -> None:
     }[call](batch, accesses)
 
 
-WRITTEN = Written("pieces:Pieces", "Any pieces of a file, through MPI-IO.")
+WRITTEN = PythonKernel("pieces:Pieces", "Any pieces of a file, through MPI-IO.")

@@ -9,7 +9,7 @@ import pytest
 from xc40io.config.scenario import Scenario
 from xc40io.validation.closed_loop.jobs import drawn_jobs
 from xc40io.validation.closed_loop.report import keep, kept, summary, table
-from xc40io.validation.closed_loop.trials import JobTrial, Judged, Subject, try_advice
+from xc40io.validation.closed_loop.trials import JobTrial, JudgedTrial, Subject, try_advice
 
 
 def test_there_are_sixty_jobs_and_always_the_same() -> None:
@@ -22,8 +22,8 @@ def test_there_are_sixty_jobs_and_always_the_same() -> None:
     }
 
 
-def judged(gain: float) -> Judged:
-    return Judged("stripes", 2.0, gain)
+def judged(gain: float) -> JudgedTrial:
+    return JudgedTrial("stripes", 2.0, gain)
 
 
 TRIALS = {

@@ -7,7 +7,7 @@ import math
 import pytest
 from run_records import claim
 
-from xc40io.validation.coverage import Chance, Coverage, Covered, chance_rows, coverage_rows
+from xc40io.validation.coverage import Chance, Coverage, CoveredNumber, chance_rows, coverage_rows
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.kept import Number, Result
 from xc40io.validation.kept_cross import KeptCross
@@ -52,7 +52,10 @@ def test_a_number_is_judged_without_its_own_series() -> None:
 
 
 def test_the_tables_count_what_lies_inside_and_what_was_right() -> None:
-    found = [Covered("ours", True, True, True, 1.5), Covered("ours", False, False, False, 2.0)]
+    found = [
+        CoveredNumber("ours", True, True, True, 1.5),
+        CoveredNumber("ours", False, False, False, 2.0),
+    ]
     rows = list(coverage_rows(found))
     assert ("ours", "1", "2", "2.00") in rows
     assert ("all", "1", "2", "2.00") in rows

@@ -19,8 +19,8 @@ from xc40io.validation.free_parameter import load_whole_parameters
 from xc40io.validation.kept import Number, Result
 from xc40io.validation.kept_cross import (
     KeptCross,
-    Simulated,
-    Tried,
+    SimulatedChange,
+    TriedChange,
     keep_cross,
     load_cross,
     run_key,
@@ -45,7 +45,7 @@ def crossing(
     claims: list[Claim],
     ratios: Mapping[str, float],
     slopes: Mapping[str, Mapping[str, float]],
-    runs: Mapping[str, Simulated] | None = None,
+    runs: Mapping[str, SimulatedChange] | None = None,
     by: By = "series",
 ) -> CrossValidation:
     known = {one.id: one for one in claims}
@@ -54,7 +54,9 @@ def crossing(
         for name, ratio in ratios.items()
     }
     tried = {
-        name: Tried(set_up(known[name]), "code", {one: (slope,) for one, slope in some.items()})
+        name: TriedChange(
+            set_up(known[name]), "code", {one: (slope,) for one, slope in some.items()}
+        )
         for name, some in slopes.items()
     }
     return CrossValidation(known, results, PARAMETERS, KeptCross(tried, dict(runs or {})), by=by)
@@ -138,9 +140,9 @@ def test_what_is_not_tried_is_said_and_changes_nothing() -> None:
 def test_a_run_takes_the_place_of_elasticities_while_it_is_of_these_values() -> None:
     crossed = crossing(CLAIMS, RATIOS, SLOPES)
     one = crossed.claims["Y2"]
-    run = Simulated(set_up(one), "code", crossed.changes(one), (1.5,))
+    run = SimulatedChange(set_up(one), "code", crossed.changes(one), (1.5,))
 
-    def found(run: Simulated) -> tuple[str, float]:
+    def found(run: SimulatedChange) -> tuple[str, float]:
         again = crossing(CLAIMS, RATIOS, SLOPES, {run_key(one, "series"): run})
         (number,) = (number for number in again.numbers if number.claim == "Y2")
         return number.how, number.crossed
@@ -168,8 +170,12 @@ def test_several_measurements_of_one_number_count_once() -> None:
 
 def test_what_is_kept_reads_back(tmp_path: Path) -> None:
     kept = KeptCross(
-        {"B01": Tried("digest", "code", {COPY.name: (0.5, -0.25)})},
-        {"B01 without its study": Simulated("digest", "code", {"theta": {COPY.path: 1e8}}, (1.1,))},
+        {"B01": TriedChange("digest", "code", {COPY.name: (0.5, -0.25)})},
+        {
+            "B01 without its study": SimulatedChange(
+                "digest", "code", {"theta": {COPY.path: 1e8}}, (1.1,)
+            )
+        },
     )
     file = tmp_path / "cross.json"
     assert load_cross(file) == KeptCross({}, {})

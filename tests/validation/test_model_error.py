@@ -18,7 +18,7 @@ from xc40io.validation.cross_validation import CrossValidation, kept_cross_valid
 from xc40io.validation.kept import Number, Result, load_kept
 from xc40io.validation.kept_cross import KeptCross
 from xc40io.validation.model_error import (
-    Measured,
+    MeasuredErrors,
     Rate,
     document,
     errors_by_kind,
@@ -101,7 +101,7 @@ def test_the_reach_of_a_kind_is_that_of_all_its_runs() -> None:
     )
     changed = many.model_copy(update={"changes": {"lustre.osts": 48}})
     rates = [Rate("B02", "", scenario, "write") for scenario in (few, many, changed)]
-    assert reach_of(Measured((rate,), 0.1, 0.1) for rate in rates) == {
+    assert reach_of(MeasuredErrors((rate,), 0.1, 0.1) for rate in rates) == {
         "nodes": [2, 8],
         "ranks": [8, 32],
         "bytes_a_rank": [8 << 20, 8 << 20],

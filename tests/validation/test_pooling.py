@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from xc40io.validation.pooling import SHARE, Weighed, pooled, quantile, spread
+from xc40io.validation.pooling import SHARE, WeightedError, pooled, quantile, spread
 
 ERRORS = st.lists(st.floats(0, 3), min_size=1, max_size=30)
 
 
-def alike(error: float, count: int) -> list[Weighed]:
-    return [Weighed(error)] * count
+def alike(error: float, count: int) -> list[WeightedError]:
+    return [WeightedError(error)] * count
 
 
 @given(ERRORS)
 def test_the_median_of_equal_weights_is_the_common_one(errors: list[float]) -> None:
-    some = [Weighed(error) for error in errors]
+    some = [WeightedError(error) for error in errors]
     assert quantile(some, 0.5) == pytest.approx(statistics.median(errors))
 
 
@@ -27,7 +27,7 @@ def test_the_median_of_equal_weights_is_the_common_one(errors: list[float]) -> N
 def test_a_spread_is_in_order_and_within_what_there_is(
     own: list[float], related: list[float], others: list[float]
 ) -> None:
-    found = pooled(*([Weighed(error) for error in some] for some in (own, related, others)))
+    found = pooled(*([WeightedError(error) for error in some] for some in (own, related, others)))
     everything = [*own, *related, *others]
     assert round(min(everything), 3) <= found.median <= found.nine_of_ten
     assert found.nine_of_ten <= round(max(everything), 3)
@@ -49,5 +49,5 @@ def test_what_others_weigh_does_not_grow_with_their_number() -> None:
 
 
 def test_weights_count() -> None:
-    assert spread([Weighed(0.1, 9.0), Weighed(1.0, 1.0)]).median < 0.2
-    assert spread([Weighed(0.1, 1.0), Weighed(1.0, 9.0)]).median > 0.9
+    assert spread([WeightedError(0.1, 9.0), WeightedError(1.0, 1.0)]).median < 0.2
+    assert spread([WeightedError(0.1, 1.0), WeightedError(1.0, 9.0)]).median > 0.9

@@ -13,7 +13,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.validation.claim import load_claims
 from xc40io.validation.model_error import errors_of_changes
 from xc40io.validation.ratio_error import (
-    Rated,
+    RatedRatio,
     bounded,
     claimed,
     compared,
@@ -27,8 +27,8 @@ def job(ior: str = "-a POSIX -w -b 8m -t 1m", **fields: object) -> Scenario:
     return Scenario.model_validate(described)
 
 
-def rated(name: str, scenario: Scenario, error: float, measured: float = 1.0) -> Rated:
-    return Rated("a figure", scenario, "write", name, error, error, measured)
+def rated(name: str, scenario: Scenario, error: float, measured: float = 1.0) -> RatedRatio:
+    return RatedRatio("a figure", scenario, "write", name, error, error, measured)
 
 
 @given(st.floats(-2, 2), st.floats(-0.5, 0.5))

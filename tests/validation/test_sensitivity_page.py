@@ -11,7 +11,7 @@ from xc40io.config.errors import InputError
 from xc40io.validation import sensitivity_page
 from xc40io.validation.claim import load_claims
 from xc40io.validation.free_parameter import load_free_parameters, load_whole_parameters
-from xc40io.validation.sensitivity_page import Seen, load_seen, seen_in
+from xc40io.validation.sensitivity_page import SeenClaims, load_seen, seen_in
 
 TEXT = sensitivity_page.PAGE.read_text(encoding="utf-8")
 
@@ -51,8 +51,8 @@ def test_a_table_says_what_sees_a_parameter(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text(TABLE, encoding="utf-8")
     assert seen_in([table]) == {
-        "ssd.write_rate (theta)": Seen(2, 2, (("B02.ratio", 0.4), ("B01", -0.31))),
-        "nodes.write_copy_rate (theta, cori-knl)": Seen(1, 0, ()),
+        "ssd.write_rate (theta)": SeenClaims(2, 2, (("B02.ratio", 0.4), ("B01", -0.31))),
+        "nodes.write_copy_rate (theta, cori-knl)": SeenClaims(1, 0, ()),
     }
 
 

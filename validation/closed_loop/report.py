@@ -10,7 +10,7 @@ from statistics import median
 from pydantic import TypeAdapter
 
 from xc40io.archive.whole_files import write_whole
-from xc40io.validation.closed_loop.trials import JobTrial, Judged
+from xc40io.validation.closed_loop.trials import JobTrial, JudgedTrial
 
 FILE = Path(__file__).with_name("kept.json")
 
@@ -95,9 +95,9 @@ def _row(name: str, trials: Sequence[JobTrial]) -> tuple[str, ...]:
     return name, *map(str, counts)
 
 
-def _verdicts(advice: Sequence[Judged]) -> list[int]:
+def _verdicts(advice: Sequence[JudgedTrial]) -> list[int]:
     return [_count(advice, verdict) for verdict in ("helped", "nothing", "harmed")]
 
 
-def _count(advice: Iterable[Judged], verdict: str) -> int:
+def _count(advice: Iterable[JudgedTrial], verdict: str) -> int:
     return sum(one.verdict == verdict for one in advice)

@@ -40,7 +40,7 @@ _AGAIN = 3
 """How many of its best are run with the seeds that judge."""
 
 
-class Judged(NamedTuple):
+class JudgedTrial(NamedTuple):
     """A piece of advice, or the find of a search, and what it brought."""
 
     words: str  # what is to be changed
@@ -59,8 +59,10 @@ class JobTrial(NamedTuple):
     """What came of all advice on one job."""
 
     job: str
-    explained: tuple[Judged, ...]  # remedies that explain printed for who runs or writes the job
-    tuned: Judged | None  # what tune printed; None where it said to change nothing
+    explained: tuple[
+        JudgedTrial, ...
+    ]  # remedies that explain printed for who runs or writes the job
+    tuned: JudgedTrial | None  # what tune printed; None where it said to change nothing
     searched: float  # times as fast with the best that a plain search over all knobs found
 
     @property
@@ -92,7 +94,7 @@ def try_advice(subject: Subject) -> JobTrial:
     simulations = Simulations()
     explained = explain(scenario, jobs=1)
     remedies = tuple(
-        Judged(
+        JudgedTrial(
             one.change.words,
             one.weighed.whole.value,
             _gain(simulations, scenario, one.change.case.scenario),
@@ -105,7 +107,7 @@ def try_advice(subject: Subject) -> JobTrial:
     return JobTrial(job, remedies, _tuned(simulations, scenario), _searched(simulations, scenario))
 
 
-def _tuned(simulations: Simulations, scenario: Scenario) -> Judged | None:
+def _tuned(simulations: Simulations, scenario: Scenario) -> JudgedTrial | None:
     """Return what ``tune`` advises, judged; None where it advises nothing."""
     try:
         found = tune(scenario, allow=KNOBS, budget=_BUDGET, jobs=1, beside="nothing")
@@ -119,7 +121,7 @@ def _tuned(simulations: Simulations, scenario: Scenario) -> Judged | None:
         for knob in found.space.knobs
         if not knob.idles(setting) and setting.get(knob.name) != knob.present
     )
-    return Judged(words, found.gain.value, _gain(simulations, scenario, found.best.scenario))
+    return JudgedTrial(words, found.gain.value, _gain(simulations, scenario, found.best.scenario))
 
 
 def _gain(simulations: Simulations, before: Scenario, after: Scenario) -> float:

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from xc40io.validation.figures.gallery import Drawn, all_charts, charts_named, draw, draw_all, png
+from xc40io.validation.figures.gallery import (
+    GalleryFigure,
+    all_charts,
+    charts_named,
+    draw,
+    draw_all,
+    png,
+)
 
-__all__ = ["Drawn", "all_charts", "charts_named", "draw", "draw_all", "png"]
+__all__ = ["GalleryFigure", "all_charts", "charts_named", "draw", "draw_all", "png"]

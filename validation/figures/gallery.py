@@ -41,7 +41,7 @@ FAMILIES = (
 """The modules that have charts, in the order in which these are shown."""
 
 
-class Drawn(NamedTuple):
+class GalleryFigure(NamedTuple):
     """A chart and what became of it: its figure, or why there is none."""
 
     chart: Chart
@@ -77,7 +77,7 @@ def charts_known(charts: Iterable[Chart], simulations: Simulations) -> tuple[Cha
     return tuple(chart for chart in charts if simulations.knows(chart.runs().values()))
 
 
-def draw(charts: Sequence[Chart], simulations: Simulations) -> Iterator[Drawn]:
+def draw(charts: Sequence[Chart], simulations: Simulations) -> Iterator[GalleryFigure]:
     """Draw charts, one after the other, their runs simulated before all together.
 
     A chart without any run (its claims are not there) and one of whose runs failed have no figure.
@@ -95,12 +95,12 @@ def draw(charts: Sequence[Chart], simulations: Simulations) -> Iterator[Drawn]:
         yield _drawn(chart, {key: next(ended) for key in runs[chart.name]})
 
 
-def _drawn(chart: Chart, ended: dict[object, Ended]) -> Drawn:
+def _drawn(chart: Chart, ended: dict[object, Ended]) -> GalleryFigure:
     reasons = [end.reason for end in ended.values() if isinstance(end, Failure)]
     if reasons or not ended:
-        return Drawn(chart, None, reasons[0] if reasons else "no claim has runs for it yet")
+        return GalleryFigure(chart, None, reasons[0] if reasons else "no claim has runs for it yet")
     records: Records = {key: end for key, end in ended.items() if not isinstance(end, Failure)}
-    return Drawn(chart, chart.draw(chart.heading, records))
+    return GalleryFigure(chart, chart.draw(chart.heading, records))
 
 
 def draw_all(

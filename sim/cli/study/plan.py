@@ -26,7 +26,7 @@ from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
-    from xc40io.studies.plan.beside import Beside
+    from xc40io.studies.plan.beside import PlanPair
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
@@ -64,7 +64,7 @@ class _Studies(NamedTuple):
     plan: Plan | None
     sensitivity: MixSensitivity | None
     faults: MixFaults | None
-    beside: Beside | None = None
+    beside: PlanPair | None = None
 
 
 @click.command(help=_HELP)
@@ -242,7 +242,7 @@ def _run(
     mix: WorkloadMix, other: WorkloadMix | None, asked: dict[str, Any], study: Study
 ) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
-    from xc40io.studies.plan.beside import Beside, check_beside
+    from xc40io.studies.plan.beside import PlanPair, check_beside
     from xc40io.studies.plan.plan import plan as make_plan
     from xc40io.studies.plan.plan_faults import plan_faults
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
@@ -268,7 +268,7 @@ def _run(
     if axes or plain or other is not None or any(wanted.values()):
         made_plan = planned(mix)
         if other is not None:
-            beside = Beside(made_plan, planned(other))
+            beside = PlanPair(made_plan, planned(other))
     if asked["sensitivity"]:
         made_sensitivity = study.run_kept(
             lambda tell: measure(

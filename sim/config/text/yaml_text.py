@@ -106,7 +106,7 @@ def _parse(text: str, place: str) -> Any:
         loader = _Reader(text)
         try:
             node = loader.get_single_node()
-            _Checked(place).size(node, 0)
+            _NodeChecks(place).size(node, 0)
             return loader.construct_document(node) if node is not None else None
         finally:
             loader.dispose()
@@ -138,7 +138,7 @@ def parse_value(text: str, place: str) -> Any:
         raise InputError(f"{place}: {shown(text)} is not a number, a size or a word") from error
 
 
-class _Checked:
+class _NodeChecks:
     """Looks through the nodes of a text before anything is made of them."""
 
     def __init__(self, place: str) -> None:

@@ -29,7 +29,7 @@ MORE = 8
 Item = TypeVar("Item")
 
 
-class Weighed(NamedTuple):
+class ChangeEffect(NamedTuple):
     """What a change brings, over several seeds."""
 
     gain: Ratio  # times as fast as the phase is
@@ -53,7 +53,7 @@ def weighed(
     phase: tuple[Sequence[float], Sequence[float]],
     whole: tuple[Sequence[float], Sequence[float]],
     chance: Callable[[float], float],
-) -> Weighed:
+) -> ChangeEffect:
     """Return what a change brings.
 
     Parameters
@@ -64,7 +64,7 @@ def weighed(
         Returns how likely a real run is to be faster, for times as fast in the model.
     """
     total = paired(*whole)
-    return Weighed(paired(*phase), total, chance(total.value))
+    return ChangeEffect(paired(*phase), total, chance(total.value))
 
 
 def ranked(

@@ -24,7 +24,7 @@ _SMALL = 0.2  # share of the time: a part that has less cannot bring much
 _LEAST, _WAITS = 0.01, 3  # share of the time of a wait that is told, and how many are
 
 
-class Touched(NamedTuple):
+class TouchedPart(NamedTuple):
     """The part of the path that values of the machine belong to."""
 
     words: str
@@ -64,7 +64,7 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of the
 }
 
 
-def touched_by(paths: Iterable[str]) -> Touched | None:
+def touched_by(paths: Iterable[str]) -> TouchedPart | None:
     """Return the part that values belong to; None if they belong to none, or to several.
 
     What stands beside them in the scenario, such as the striping that goes with more OSTs, does
@@ -81,7 +81,7 @@ def touched_by(paths: Iterable[str]) -> Touched | None:
         return None
     ((words, causes),) = found
     named = frozenset(cause.name.lower() for cause in causes)
-    return Touched(words, named, osts=words == _PARTS[_COUNT][0])
+    return TouchedPart(words, named, osts=words == _PARTS[_COUNT][0])
 
 
 def said(base: PhaseOfSide, one: PhaseOfSide, changed: Iterable[str]) -> str:
@@ -109,7 +109,7 @@ def _bound(load: Load) -> str:
     return f"Bound by {load.name}, busy {_percent(load.busy)}"
 
 
-def reason(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
+def reason(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart | None) -> str:
     """Say why a kind of phase is as much faster, or slower, than that of the first side.
 
     ``part`` is what was changed; None where that is not one part of the path. Nothing is said where
@@ -141,7 +141,7 @@ def _verdict(ratio: Ratio) -> str:
     return "It gains little." if ratio.value > 1.0 else "It is a little slower."
 
 
-def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
+def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart) -> str:
     """Say which share of the time the changed part took before, and which it takes now."""
     before, after = (_seconds(side.waits, part.causes) for side in (base, other))
     share = before / base.mean
@@ -157,7 +157,7 @@ def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: Touched) -> str:
     return f"{lost}."
 
 
-def _moved(base: PhaseOfSide, other: PhaseOfSide, part: Touched | None) -> str:
+def _moved(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart | None) -> str:
     """Say which other waits changed most."""
     own = frozenset() if part is None else part.causes
     before, after = ({wait.cause: wait for wait in side.waits} for side in (base, other))

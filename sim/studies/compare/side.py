@@ -15,7 +15,7 @@ from xc40io.run.jobs import JobsResult
 from xc40io.run.result import Result
 from xc40io.studies.case import Case
 from xc40io.studies.compare.what_if_values import WhatIf
-from xc40io.studies.measurement import Measured, measured
+from xc40io.studies.measurement import MeasuredRun, measured
 from xc40io.studies.ratio import Ratio
 from xc40io.trust.how_sure import Interval
 
@@ -36,7 +36,7 @@ class Side:
         """Return the run with a seed."""
         return Case(self.scenario.model_copy(update={"seed": seed}))
 
-    def known(self, seed: int) -> Measured | None:
+    def known(self, seed: int) -> MeasuredRun | None:
         """Return the known result of the run with a seed; None if it has to be run."""
         if self.kept is None or seed != self.scenario.seed:
             return None

@@ -24,7 +24,7 @@ from xc40io.studies.compare.side import (
     sides_of,
     told_apart,
 )
-from xc40io.studies.measurement import Measured, Measurement, measure
+from xc40io.studies.measurement import MeasuredRun, Measurement, measure
 from xc40io.studies.processes import Failure, each
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Progress, seeds_of
@@ -262,7 +262,7 @@ def run_side_by_side(
     seeds = tuple(
         (side.scenario.seed,) if repeat == 1 and side.kept is not None else common for side in sides
     )
-    found: dict[tuple[int, int], Measured] = {}
+    found: dict[tuple[int, int], MeasuredRun] = {}
     missing: dict[str, tuple[int, int]] = {}
     for place, side in enumerate(sides):
         for seed in seeds[place]:

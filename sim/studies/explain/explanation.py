@@ -37,8 +37,8 @@ from xc40io.studies.explain.trials import (
     FAULT,
     JOB,
     Trial,
+    TrialRun,
     Trials,
-    Tried,
     of_change,
     whole_gain,
 )
@@ -66,11 +66,11 @@ class PhaseExplanation:
     load: Load  # the busiest station, and waits; of a replay's calls that of the whole replay
     path: CriticalPath | None  # of the longest of its repetitions; None for a replay's calls
     seconds: float  # that it took, all its repetitions together
-    without: tuple[Tried, ...]  # each part that may be to blame, the largest gain first
-    changed: tuple[Tried, ...]  # with each change: those that help first, the best before others
+    without: tuple[TrialRun, ...]  # each part that may be to blame, the largest gain first
+    changed: tuple[TrialRun, ...]  # with each change: those that help first, the best before others
 
     @property
-    def others(self) -> tuple[Tried, ...]:
+    def others(self) -> tuple[TrialRun, ...]:
         """Its seconds without each other job; the job that delays it most comes first."""
         return tuple(one for one in self.without if one.key.startswith(f"{JOB} "))
 
@@ -80,9 +80,9 @@ class PhaseExplanation:
         return self.phase.name != self.load.access
 
     @property
-    def runs(self) -> tuple[Tried, ...]:
+    def runs(self) -> tuple[TrialRun, ...]:
         """The run as it is, then all that was tried."""
-        return (Tried("", "", self.seconds, 1.0), *self.without, *self.changed)
+        return (TrialRun("", "", self.seconds, 1.0), *self.without, *self.changed)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Explanation(StudyResult):
         return f"<Explanation of {phases} from {format_count(self.runs, 'more run')}>"
 
     @property
-    def advice(self) -> tuple[Tried, ...]:
+    def advice(self) -> tuple[TrialRun, ...]:
         """What helps and can be done without another machine, the best for all I/O first."""
         found = {
             one.words: one

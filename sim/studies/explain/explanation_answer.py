@@ -25,7 +25,7 @@ from xc40io.studies.explain.explanation import (
     Explanation,
     PhaseExplanation,
 )
-from xc40io.studies.explain.trials import WORTH_SAYING, Tried
+from xc40io.studies.explain.trials import WORTH_SAYING, TrialRun
 from xc40io.telling.answer import (
     Answer,
     Block,
@@ -175,7 +175,7 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
 def _doubted(phase: PhaseExplanation) -> Iterator[str]:
     """Yield what was simulated faster than all that is advised to the same people, and why not."""
     advised = [one for one in phase.changed if one.helps]
-    doubted: dict[Who, Tried] = {}
+    doubted: dict[Who, TrialRun] = {}
     for one in phase.changed:
         if one.kind is not None and one.doubt is not None and one.gain >= LEAST:
             doubted.setdefault(one.kind, one)
@@ -189,7 +189,7 @@ def _doubted(phase: PhaseExplanation) -> Iterator[str]:
         yield from told
 
 
-def _able(one: Tried, who: Who) -> bool:
+def _able(one: TrialRun, who: Who) -> bool:
     """Tell whether somebody can make a change, or has even less to change for it."""
     return one.kind is not None and one.kind.place <= who.place
 
@@ -212,7 +212,7 @@ def _path(phase: PhaseExplanation) -> str:
     return f"Its critical path: {said}."
 
 
-def _runs(tried: Sequence[Tried]) -> Iterator[str]:
+def _runs(tried: Sequence[TrialRun]) -> Iterator[str]:
     """Yield what came of the first few, each with its gain."""
     for one in tried[:_SHOWN]:
         typed = f"  ({one.typed})" if one.typed else ""
@@ -269,7 +269,7 @@ def advice(phase: PhaseExplanation) -> str:
     )
 
 
-def _but(best: Tried) -> str:
+def _but(best: TrialRun) -> str:
     """Say why the change that brings most is not advised."""
     if best.gain < LEAST:
         return ""
@@ -316,7 +316,7 @@ class _Group(NamedTuple):
 
     name: str
     colour: str
-    tried: Sequence[Tried]
+    tried: Sequence[TrialRun]
 
 
 def _pictures(explanation: Explanation, place: int, name: str) -> Iterator[Picture]:
@@ -388,7 +388,7 @@ def _setup(explanation: Explanation) -> str:
     return setup_of_jobs(scenario, machine.name, list(results))
 
 
-def _tell(axes: Axes, row: int, one: Tried) -> None:
+def _tell(axes: Axes, row: int, one: TrialRun) -> None:
     """Write the gain right of its bar, above the dotted line."""
     axes.annotate(
         f"{one.gain:.2f}",

@@ -17,7 +17,7 @@ from xc40io.studies.advice.weighing import (
     MORE,
     SEEDS,
     TIE,
-    Weighed,
+    ChangeEffect,
     left_open,
     ranked,
     weighed,
@@ -39,7 +39,7 @@ _STEPS = 4  # knobs that are turned one after another
 
 
 @dataclass(frozen=True)
-class Tried:
+class TrialRun:
     """A run that was made to find out what something brings."""
 
     words: str  # what is different: without what, or with what
@@ -49,7 +49,7 @@ class Tried:
     kind: Who | None = None  # who can change it; nobody where it is a part that costs nothing
     key: str = ""  # what programs call the part that costs nothing; empty for a change
     kin: str = ""  # key of the part that it is one piece of: a station among its peers, one rank
-    weighed: Weighed | None = None  # of a change that was run with several seeds
+    weighed: ChangeEffect | None = None  # of a change that was run with several seeds
     change: Change | None = None  # what was changed
     advised: bool = False  # of a change: it surely helps, and no part of it helps as much
     nodes: NodeTime | None = None  # what the job's I/O costs, of a change of its nodes
@@ -86,7 +86,7 @@ class Tried:
         return "without" if self.kind is None else "with"
 
 
-def worth_telling(tried: Sequence[Tried]) -> Iterator[Tried]:
+def worth_telling(tried: Sequence[TrialRun]) -> Iterator[TrialRun]:
     """Yield changes but those that turn a knob which others, no larger, turn as well or better.
 
     What brings more to one phase, and less to all I/O, is not better.
@@ -98,7 +98,7 @@ def worth_telling(tried: Sequence[Tried]) -> Iterator[Tried]:
             yield one
 
 
-def _rivals(other: Tried, one: Tried) -> bool:
+def _rivals(other: TrialRun, one: TrialRun) -> bool:
     """Tell whether a change is like another, and no larger; of two of one size the better is.
 
     It must take nobody whom the other does not take.
@@ -112,17 +112,17 @@ def _rivals(other: Tried, one: Tried) -> bool:
     return bool(theirs & mine) and (smaller or (len(theirs) == len(mine) and _before(other, one)))
 
 
-def _before(other: Tried, one: Tried) -> bool:
+def _before(other: TrialRun, one: TrialRun) -> bool:
     return (-other.gain, other.words) < (-one.gain, one.words)
 
 
-def whole_gain(one: Tried) -> float:
+def whole_gain(one: TrialRun) -> float:
     """Return how many times as fast all I/O is; of a part, the phase."""
     return one.gain if one.weighed is None else one.weighed.whole.value
 
 
 class Trial(NamedTuple):
-    """A run that is to be made; its fields are as those of :class:`Tried`."""
+    """A run that is to be made; its fields are as those of :class:`TrialRun`."""
 
     words: str
     typed: str
@@ -291,7 +291,7 @@ class Trials:
         assert change is not None
         return change
 
-    def without(self, phase: Phase) -> tuple[Tried, ...]:
+    def without(self, phase: Phase) -> tuple[TrialRun, ...]:
         """Return what came of a phase without each part, the largest gain first."""
         tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=False)]
         tried.sort(key=lambda one: -one.gain * (_AS_GOOD if _happened(one) else 1.0))
@@ -299,7 +299,7 @@ class Trials:
             _before_its_kind(tried, one, self.base[phase])
         return tuple(tried)
 
-    def changed(self, phase: Phase) -> tuple[Tried, ...]:
+    def changed(self, phase: Phase) -> tuple[TrialRun, ...]:
         """Return what came of a phase with each change: first those that help."""
         tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=True)]
         helping = [one for one in tried if one.weighed is not None and one.weighed.helps]
@@ -314,13 +314,13 @@ class Trials:
             if (self._trials[key].change is not None) == changes and ended[0].get(phase, 0.0) > 0.0
         ]
 
-    def _tried(self, key: str, phase: Phase) -> Tried:
+    def _tried(self, key: str, phase: Phase) -> TrialRun:
         trial, ended = self._trials[key], self._ended[key]
         seconds = ended[0][phase]
         weight = self._weighed(key, phase)
         gain = self.base[phase] / seconds if weight is None else weight.gain.value
         whole = gain if weight is None else weight.whole.value
-        return Tried(
+        return TrialRun(
             words=trial.words,
             typed=trial.typed,
             seconds=seconds,
@@ -334,7 +334,7 @@ class Trials:
             doubt=None if trial.change is None else self._doubt(key, phase, whole),
         )
 
-    def _weighed(self, key: str, phase: Phase) -> Weighed | None:
+    def _weighed(self, key: str, phase: Phase) -> ChangeEffect | None:
         """Return what a change brings; None if it was run with too few seeds."""
         pairs = self._pairs(key)
         if len(pairs) < SEEDS:
@@ -395,12 +395,12 @@ def _seconds(case: Case) -> Seconds:
     return seconds_of(case.run())
 
 
-def _happened(one: Tried) -> bool:
+def _happened(one: TrialRun) -> bool:
     """Tell whether it came from outside the job: another job, or a fault."""
     return one.key.startswith((JOB, FAULT))
 
 
-def _before_its_kind(tried: list[Tried], one: Tried, seconds: float) -> None:
+def _before_its_kind(tried: list[TrialRun], one: TrialRun, seconds: float) -> None:
     """Put one station, or one rank, before all of its kind if it brings most of their gain.
 
     Without all disks a run is always faster than without one; but where that one alone holds the

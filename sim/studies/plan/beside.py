@@ -10,7 +10,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.units import GB
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.plan.gains import chance_faster
-from xc40io.studies.plan.mix_runs import JobRuns, Mixed, mix_ratio, mix_title
+from xc40io.studies.plan.mix_runs import JobRuns, MixResult, mix_ratio, mix_title
 from xc40io.studies.plan.plan import Plan
 from xc40io.studies.plan.plan_why import WORTH_A_WORD
 from xc40io.studies.ratio import Ratio
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
     ratio: Ratio  # how many times as fast the second is
 
 
-class Beside(NamedTuple):
+class PlanPair(NamedTuple):
     """Two plans of the same machines."""
 
     one: Plan
@@ -65,7 +65,7 @@ class Beside(NamedTuple):
             twin = self.other.find(each.values)
             if each.rate is None or twin is None or twin.rate is None:
                 continue
-            mixes = Mixed(self.one.counts, each.runs), Mixed(self.other.counts, twin.runs)
+            mixes = MixResult(self.one.counts, each.runs), MixResult(self.other.counts, twin.runs)
             yield Pair(each.words, each.rate, twin.rate, mix_ratio(*mixes))
 
 
@@ -86,7 +86,7 @@ def check_beside(mix: WorkloadMix, other: WorkloadMix, place: str) -> None:
         )
 
 
-def beside_words(found: Beside) -> Iterator[str]:
+def beside_words(found: PlanPair) -> Iterator[str]:
     """Say what the other jobs bring, and what they leave of the gain of each change."""
     present, *changed = found.pairs
     yield (
@@ -113,7 +113,7 @@ def beside_words(found: Beside) -> Iterator[str]:
     )
 
 
-def _sure(found: Beside, ratio: Ratio) -> str:
+def _sure(found: PlanPair, ratio: Ratio) -> str:
     return "" if found.one.exact else f" (really faster: {chance_words(found.chance(ratio))})"
 
 
@@ -123,7 +123,7 @@ def _moved(plan: Plan, runs: tuple[JobRuns, ...]) -> float:
     return moved / sum(plan.counts)
 
 
-def beside_table(found: Beside) -> Table:
+def beside_table(found: PlanPair) -> Table:
     """Return the rates of both mixes on each machine, and how many times as fast the second is."""
 
     def chance(pair: Pair) -> float | None:
@@ -143,7 +143,7 @@ def beside_table(found: Beside) -> Table:
     return Table(columns, lambda: pairs, title=title, note=note, most=len(pairs))
 
 
-def beside_document(found: Beside) -> dict[str, Any]:
+def beside_document(found: PlanPair) -> dict[str, Any]:
     """Arrange both mixes for JSON; bytes/s."""
     return {
         "titles": [mix_title(plan.mix) for plan in found],

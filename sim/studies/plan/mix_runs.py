@@ -233,14 +233,14 @@ def throughput(counts: Sequence[float], runs: Sequence[JobRuns], seed: int | Non
     return moved / taken
 
 
-class Mixed(NamedTuple):
+class MixResult(NamedTuple):
     """What a mix came to on one machine: how many of each job there are, and its runs."""
 
     counts: Sequence[float]
     runs: Sequence[JobRuns]
 
 
-def mix_ratio(before: Mixed, after: Mixed) -> Ratio:
+def mix_ratio(before: MixResult, after: MixResult) -> Ratio:
     """Return how many times as fast a mix is in bytes a second, seed by seed."""
     seeds = range(len(before.runs[0].seconds))
     slow, fast = ([1.0 / throughput(*one, seed) for seed in seeds] for one in (before, after))

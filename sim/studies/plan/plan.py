@@ -17,7 +17,7 @@ from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from xc40io.studies.plan.mix_runs import (
     JobRuns,
-    Mixed,
+    MixResult,
     Setting,
     bottlenecks,
     job_ratio,
@@ -309,7 +309,7 @@ def _run(
                     each.machine,
                     outcome,
                     throughput(counts, outcome),
-                    mix_ratio(Mixed(counts, present), Mixed(counts, outcome))
+                    mix_ratio(MixResult(counts, present), MixResult(counts, outcome))
                     if each.values
                     else None,
                     cost_of(mix.machine, each.machine, each.values, costs) if costs else None,
@@ -352,7 +352,7 @@ def _marked(
     front: list[Configuration] = []
     for each in sorted(priced, key=lambda one: (one.cost or 0.0, -(one.rate or 0.0))):
         if all(
-            surely_faster(mix_ratio(Mixed(counts, cheaper.runs), Mixed(counts, each.runs)))
+            surely_faster(mix_ratio(MixResult(counts, cheaper.runs), MixResult(counts, each.runs)))
             for cheaper in front
         ):
             front.append(each)

@@ -11,7 +11,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.results.machine_text import machine_parts
-from xc40io.studies.plan.beside import Beside, beside_document, beside_table, beside_words
+from xc40io.studies.plan.beside import PlanPair, beside_document, beside_table, beside_words
 from xc40io.studies.plan.gains import chance_faster
 from xc40io.studies.plan.hardware import is_count
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
@@ -78,7 +78,7 @@ def plan_answer(
     plan: Plan | None = None,
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
-    beside: Beside | None = None,
+    beside: PlanPair | None = None,
     *,
     about: Sequence[Block] = (),
 ) -> Answer:
@@ -146,7 +146,7 @@ def _plan_blocks(plan: Plan) -> Iterator[Block]:
     )
 
 
-def _beside_section(found: Beside) -> Section:
+def _beside_section(found: PlanPair) -> Section:
     said = Points(list(beside_words(found)))
     return Section("against", "Beside the other mix", [said, beside_table(found)])
 

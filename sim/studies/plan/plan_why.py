@@ -22,7 +22,7 @@ WORTH_A_WORD = 0.03
 """A job whose speed changes by less than this is not affected by a change."""
 
 
-class Felt(NamedTuple):
+class JobEffect(NamedTuple):
     """The effect of a change on one job."""
 
     job: str  # its name
@@ -36,7 +36,7 @@ class Felt(NamedTuple):
         return sure and abs(self.ratio.value - 1.0) >= WORTH_A_WORD
 
 
-def felt(plan: Plan, before: Configuration, after: Configuration) -> list[Felt]:
+def felt(plan: Plan, before: Configuration, after: Configuration) -> list[JobEffect]:
     """Say of each job how much faster it is on one configuration than on another, and why.
 
     Parameters
@@ -51,7 +51,7 @@ def felt(plan: Plan, before: Configuration, after: Configuration) -> list[Felt]:
     for job, old, new in zip(plan.mix.jobs, before.runs, after.runs, strict=True):
         ratio = job_ratio(old, new)
         said = reason(_side(old, None), _side(new, ratio), touched_by(paths))
-        found.append(Felt(job.name, ratio, said))
+        found.append(JobEffect(job.name, ratio, said))
     return found
 
 
@@ -92,7 +92,7 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
     return f"{said}; {of_jobs(felt(plan, plan.present, changed))}."
 
 
-def of_jobs(found: Sequence[Felt]) -> str:
+def of_jobs(found: Sequence[JobEffect]) -> str:
     """Say which jobs a change helps, which it slows, and which it does not affect."""
     groups = {
         "helps": [one for one in found if one.changed and one.ratio.value > 1.0],
@@ -166,7 +166,7 @@ def reasons(plan: Plan, *, every: bool) -> Iterator[tuple[str, str]]:
                 first = False
 
 
-def _reason(before: JobRuns, after: JobRuns, one: Felt) -> str:
+def _reason(before: JobRuns, after: JobRuns, one: JobEffect) -> str:
     """Say how a change affects a job, why, and what binds the job."""
     old, new = bottlenecks(before), bottlenecks(after)
     moved = f"Bound as before ({old})." if old == new else f"Before: {old}. Now: {new}."

@@ -80,7 +80,7 @@ class Point:
         return [number for number in found if number is not None]
 
 
-class Shown(NamedTuple):
+class PhaseFigure(NamedTuple):
     """What is shown of a phase: its items/s or its bandwidth, or its time where it has neither."""
 
     phase: str

@@ -18,7 +18,7 @@ from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
 from xc40io.studies.study_result import KeptStudy
-from xc40io.studies.sweep.points import PhaseTotal, Point, Shown
+from xc40io.studies.sweep.points import PhaseFigure, PhaseTotal, Point
 from xc40io.studies.sweep.sweep_tables import table_of, to_xarray
 from xc40io.studies.variation import varied
 from xc40io.telling.answer import Table
@@ -57,11 +57,11 @@ class Sweep(KeptStudy):
         return f"<Sweep over {over}: {self.words}>"
 
     @cached_property
-    def shown(self) -> tuple[Shown, ...]:
+    def shown(self) -> tuple[PhaseFigure, ...]:
         """What is shown: phases that count items, else those that move bytes, else all."""
         for unit, measure in _MEASURES.items():
             found = [
-                Shown(phase, unit, measure)
+                PhaseFigure(phase, unit, measure)
                 for phase in self.phases
                 if any(point.measured(phase, measure) for point in self.points)
             ]

@@ -14,7 +14,7 @@ from xc40io.config.scenario import Scenario, machine_of
 from xc40io.results.machine_text import machine_parts
 from xc40io.results.run_page import complete_parts
 from xc40io.studies.sweep.crossings import Race, race_of
-from xc40io.studies.sweep.points import Point, Shown
+from xc40io.studies.sweep.points import PhaseFigure, Point
 from xc40io.studies.sweep.sweep import Sweep
 from xc40io.studies.sweep.sweep_plot import check_plot, sweep_figure
 from xc40io.studies.variation import varied
@@ -168,7 +168,7 @@ def _how(done: Sweep, command: str) -> Iterator[Section]:
     yield Section("again", "To run it again", again, on="page")
 
 
-def _grid(done: Sweep, shown: Shown) -> Table:
+def _grid(done: Sweep, shown: PhaseFigure) -> Table:
     """Return a table of two axes; the longer one goes down if there is no room."""
     down, across = range(2)
     if len(done.axes[1].values) > _WIDEST >= len(done.axes[0].values):

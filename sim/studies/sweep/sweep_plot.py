@@ -17,7 +17,7 @@ import numpy as np
 from xc40io.config.errors import InputError
 from xc40io.engine.types import Floats
 from xc40io.studies.axes import Axis
-from xc40io.studies.sweep.points import Point, Shown
+from xc40io.studies.sweep.points import PhaseFigure, Point
 from xc40io.studies.sweep.sweep import Sweep
 from xc40io.telling.sheet import (
     INK,
@@ -95,7 +95,7 @@ def _heading(title: str, done: Sweep, width: float, names: str) -> Heading:
     return Heading(f"Sweep over {names}", setup, caption.strip())
 
 
-def _one_panel(title: str, done: Sweep, axis: Axis, phases: Sequence[Shown]) -> Figure:
+def _one_panel(title: str, done: Sweep, axis: Axis, phases: Sequence[PhaseFigure]) -> Figure:
     """Draw one axis: a line or a row of bars for each phase."""
     heading = _heading(title, done, NARROW, axis.path)
     figure, (axes,) = sheet(heading, rows=1, height=3.0)
@@ -107,7 +107,9 @@ def _one_panel(title: str, done: Sweep, axis: Axis, phases: Sequence[Shown]) -> 
     return figure
 
 
-def _families(title: str, done: Sweep, several: Sequence[Axis], phases: Sequence[Shown]) -> Figure:
+def _families(
+    title: str, done: Sweep, several: Sequence[Axis], phases: Sequence[PhaseFigure]
+) -> Figure:
     """Draw two axes, a panel for each phase: along one, with a colour for each of the other."""
     along, other = several if _ordered(several[0]) else (several[1], several[0])
     if not _ordered(along) and len(other.values) > len(along.values):
@@ -204,7 +206,9 @@ def _reduced(values: Sequence[list[float]], reduce: object) -> Floats:
     return np.array([reduce(numbers) if numbers else np.nan for numbers in values], float)
 
 
-def _heat_maps(title: str, done: Sweep, several: Sequence[Axis], phases: Sequence[Shown]) -> Figure:
+def _heat_maps(
+    title: str, done: Sweep, several: Sequence[Axis], phases: Sequence[PhaseFigure]
+) -> Figure:
     """Draw two axes of numbers: a map for each phase, with the number in each cell."""
     rows, columns = several
     width = WIDE if len(phases) > 1 else NARROW

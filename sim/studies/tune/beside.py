@@ -18,7 +18,7 @@ _USUAL = Background(typical=True)
 
 
 @dataclass(frozen=True)
-class Beside:
+class OtherLoad:
     """What others do meanwhile."""
 
     kind: Literal["nothing", "typical", "mix"] = NOTHING
@@ -40,11 +40,11 @@ def without_others(scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"background": Background()})
 
 
-ALONE = Beside()
+ALONE = OtherLoad()
 """Others do nothing."""
 
 
-def read_beside(asked: str | WorkloadMix | None, scenario: Scenario) -> Beside:
+def read_beside(asked: str | WorkloadMix | None, scenario: Scenario) -> OtherLoad:
     """Return what is asked for; without anything the usual load, where the machine has one.
 
     Parameters
@@ -63,21 +63,21 @@ def read_beside(asked: str | WorkloadMix | None, scenario: Scenario) -> Beside:
     own = scenario.background not in (Background(), _USUAL)
     if asked is None:
         usual = _has_statistics(machine) and scenario.target.kind == "lustre" and not own
-        return Beside(TYPICAL, TYPICAL) if usual else ALONE
+        return OtherLoad(TYPICAL, TYPICAL) if usual else ALONE
     if isinstance(asked, WorkloadMix):
-        return Beside(MIX, asked.title or "the mix", _checked(asked, "the mix", machine))
+        return OtherLoad(MIX, asked.title or "the mix", _checked(asked, "the mix", machine))
     if asked == NOTHING:
         return ALONE
     if asked == TYPICAL:
         _check_usual(scenario, machine, own=own)
-        return Beside(TYPICAL, TYPICAL)
+        return OtherLoad(TYPICAL, TYPICAL)
     try:
         mix = load_mix(asked)
     except InputError as error:
         raise InputError(
             f"--beside {asked}: right would be typical, nothing, or a mix: {error}"
         ) from error
-    return Beside(MIX, asked, _checked(mix, asked, machine))
+    return OtherLoad(MIX, asked, _checked(mix, asked, machine))
 
 
 def _has_statistics(machine: Machine) -> bool:

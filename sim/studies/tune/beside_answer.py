@@ -12,7 +12,7 @@ from xc40io.config.scenario import machine_of
 from xc40io.config.units import format_rate, format_seconds
 from xc40io.studies.advice.weighing import TIE
 from xc40io.studies.ratio import Ratio
-from xc40io.studies.tune.company import Company, Met
+from xc40io.studies.tune.company import MixOutcome, SettingBesideJobs
 from xc40io.studies.tune.trial import Trial
 from xc40io.studies.tune.tuning import Tuning
 from xc40io.telling.answer import Block, Table, Text, plain_table
@@ -107,7 +107,7 @@ def _cost_words(found: Tuning) -> str:
     )
 
 
-def _company_words(found: Tuning, company: Company) -> Iterator[str]:
+def _company_words(found: Tuning, company: MixOutcome) -> Iterator[str]:
     """Say beside which jobs the settings were run."""
     shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in company.shares)
     yield (
@@ -118,7 +118,7 @@ def _company_words(found: Tuning, company: Company) -> Iterator[str]:
         yield f"  Not beside {', '.join(company.left_out)}: too large, or too little of the mix."
 
 
-def _company_table(found: Tuning, company: Company) -> Table:
+def _company_table(found: Tuning, company: MixOutcome) -> Table:
     """Return the settings that were run beside others: alone, beside them, and what these take."""
     heads = ["  ", *(knob.name for knob in found.space.knobs), "alone", "beside", "others take"]
     behind = count(2)
@@ -135,7 +135,7 @@ def _company_table(found: Tuning, company: Company) -> Table:
     return plain_table("", heads, rows, words=range(len(heads)), note="  All with one seed.")
 
 
-def _name(found: Tuning, company: Company, met: Met, behind: Iterator[int]) -> str:
+def _name(found: Tuning, company: MixOutcome, met: SettingBesideJobs, behind: Iterator[int]) -> str:
     if met.trial is company.chosen:
         return "best"
     return "now" if met.trial is found.present else f"{next(behind)}."
@@ -145,7 +145,7 @@ def _longer(times: float) -> str:
     return f"{times:.2f} times as long"
 
 
-def _chosen_words(company: Company) -> str:
+def _chosen_words(company: MixOutcome) -> str:
     """Say how the best was chosen, and what it came to with other seeds."""
     said = (
         "Best: the fastest beside them; of those as fast, within "
@@ -200,7 +200,7 @@ def _pair(seconds: tuple[tuple[float, ...], tuple[float, ...]] | None) -> dict[s
     return None if seconds is None else {"now": list(seconds[0]), "best": list(seconds[1])}
 
 
-def _values(found: Tuning, met: Met) -> dict[str, Any]:
+def _values(found: Tuning, met: SettingBesideJobs) -> dict[str, Any]:
     return {
         "setting": setting_values(found, met.trial),
         "seconds": [one.seconds for one in met.meetings],

@@ -9,7 +9,7 @@ from xc40io.config.errors import InputError
 from xc40io.studies.advice.weighing import TIE
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
-from xc40io.studies.tune.neighbours import Meeting, Neighbours
+from xc40io.studies.tune.neighbours import NeighbourRun, Neighbours
 from xc40io.studies.tune.trial import Trial
 
 NEAR = 1.15
@@ -19,11 +19,11 @@ _NEXT = 2  # of the settings behind the best alone, these are looked at
 
 
 @dataclass(frozen=True)
-class Met:
+class SettingBesideJobs:
     """A setting beside the jobs of others."""
 
     trial: Trial
-    meetings: tuple[Meeting, ...]  # by seed: the mean over all neighbours
+    meetings: tuple[NeighbourRun, ...]  # by seed: the mean over all neighbours
 
     @property
     def seconds(self) -> float:
@@ -37,20 +37,20 @@ class Met:
 
 
 @dataclass(frozen=True)
-class Company:
+class MixOutcome:
     """What came of the settings beside the jobs of a mix."""
 
     shares: tuple[tuple[str, float], ...]  # the neighbours, and how much of the time each is met
     left_out: tuple[str, ...]  # jobs of the mix beside which nothing was run
     seed: int  # with which the choice was made
-    met: tuple[Met, ...]  # settings that were looked at, the present one first
+    met: tuple[SettingBesideJobs, ...]  # settings that were looked at, the present one first
     chosen: Trial
     seeds: tuple[int, ...]  # that took no part in the choice
     # with these: the present setting and the chosen one, which may be the same
-    now: Met
-    best: Met
+    now: SettingBesideJobs
+    best: SettingBesideJobs
 
-    def runs(self) -> Iterator[tuple[Met, tuple[int, ...]]]:
+    def runs(self) -> Iterator[tuple[SettingBesideJobs, tuple[int, ...]]]:
         """Yield what was run, with its seeds."""
         for met in self.met:
             yield met, (self.seed,)
@@ -85,7 +85,9 @@ def candidates(
     return list({id(trial): trial for trial in listed}.values())
 
 
-def chosen_of(met: Sequence[Met], effort: Callable[[Trial], tuple[int, ...]]) -> Met:
+def chosen_of(
+    met: Sequence[SettingBesideJobs], effort: Callable[[Trial], tuple[int, ...]]
+) -> SettingBesideJobs:
     """Return the fastest setting beside others; of those as fast the one that delays others least.
 
     Of those that delay others alike the one with the least to change.
@@ -101,7 +103,7 @@ def keep_company(
     effort: Callable[[Trial], tuple[int, ...]],
     seed: int,
     seeds: Sequence[int],
-) -> Company:
+) -> MixOutcome:
     """Run settings beside the neighbours of a job with one seed, choose, and run that with others.
 
     Parameters
@@ -123,17 +125,20 @@ def keep_company(
     first = neighbours.meet([trial.scenario for trial in tried], [seed])
     _check(first[0])
     pairs = zip(tried, first, strict=True)
-    met = [Met(trial, one) for trial, one in pairs if not isinstance(one, Failure)]
+    met = [SettingBesideJobs(trial, one) for trial, one in pairs if not isinstance(one, Failure)]
     chosen, present = chosen_of(met, effort).trial, tried[0]
     fresh = neighbours.meet([present.scenario, chosen.scenario], seeds)
     now, best = (
-        Met(trial, _check(one)) for trial, one in zip((present, chosen), fresh, strict=True)
+        SettingBesideJobs(trial, _check(one))
+        for trial, one in zip((present, chosen), fresh, strict=True)
     )
     shares = tuple(zip((one.name for one in neighbours.all), neighbours.shares, strict=True))
-    return Company(shares, neighbours.left_out, seed, tuple(met), chosen, tuple(seeds), now, best)
+    return MixOutcome(
+        shares, neighbours.left_out, seed, tuple(met), chosen, tuple(seeds), now, best
+    )
 
 
-def _check(met: tuple[Meeting, ...] | Failure) -> tuple[Meeting, ...]:
+def _check(met: tuple[NeighbourRun, ...] | Failure) -> tuple[NeighbourRun, ...]:
     if isinstance(met, Failure):
         raise InputError(f"the job cannot be run {met.reason}")
     return met

@@ -37,7 +37,7 @@ MOST = 6
 _NAME = "tuned"  # of the job among its neighbours
 
 
-class Meeting(NamedTuple):
+class NeighbourRun(NamedTuple):
     """A job beside others: one neighbour, or the mean over all of a mix."""
 
     seconds: float  # of the job's I/O, for as many bytes as it moves now
@@ -155,7 +155,7 @@ class Neighbours:
 
     def meet(
         self, scenarios: Sequence[Scenario], seeds: Sequence[int]
-    ) -> list[tuple[Meeting, ...] | Failure]:
+    ) -> list[tuple[NeighbourRun, ...] | Failure]:
         """Run settings of the job beside each neighbour; return the means over these, by seed."""
         asked = [
             run
@@ -169,7 +169,7 @@ class Neighbours:
 
     def _met(
         self, scenario: Scenario, seeds: int, ended: Iterator[Ended]
-    ) -> tuple[Meeting, ...] | Failure:
+    ) -> tuple[NeighbourRun, ...] | Failure:
         """Return the means of a setting by seed, or why it could not be run."""
         pairs = [[(next(ended), next(ended)) for _ in self.all] for _ in range(seeds)]
         found = []
@@ -186,7 +186,7 @@ class Neighbours:
 
     def _meeting(
         self, scenario: Scenario, one: Neighbour, alone: RunRecord, beside: RunRecord
-    ) -> Meeting:
+    ) -> NeighbourRun:
         """Return what a job and a neighbour came to beside each other."""
         mine = of_job(beside, one.own_name)
         seconds = seconds_of_record(mine, self._objective, replay=replays(scenario))
@@ -196,15 +196,15 @@ class Neighbours:
             for record in (alone, beside)
         )
         scale = self._usual / moved if self._usual and moved else 1.0
-        return Meeting(seconds * scale, after / before)
+        return NeighbourRun(seconds * scale, after / before)
 
-    def _mean(self, met: Sequence[Meeting]) -> Meeting:
+    def _mean(self, met: Sequence[NeighbourRun]) -> NeighbourRun:
         """Return the means over all neighbours, by how much of the time each is in I/O."""
         seconds, others = (
             sum(share * one[place] for share, one in zip(self.shares, met, strict=True))
             for place in range(2)
         )
-        return Meeting(seconds, others)
+        return NeighbourRun(seconds, others)
 
 
 def chosen_neighbours(mix: WorkloadMix, room: int) -> tuple[Neighbour, ...]:

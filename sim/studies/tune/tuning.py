@@ -33,8 +33,15 @@ from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
 from xc40io.studies.study_result import KeptStudy
-from xc40io.studies.tune.beside import ALONE, NOTHING, TYPICAL, Beside, read_beside, without_others
-from xc40io.studies.tune.company import Company, candidates, keep_company
+from xc40io.studies.tune.beside import (
+    ALONE,
+    NOTHING,
+    TYPICAL,
+    OtherLoad,
+    read_beside,
+    without_others,
+)
+from xc40io.studies.tune.company import MixOutcome, candidates, keep_company
 from xc40io.studies.tune.neighbours import Neighbours
 from xc40io.studies.tune.search import BATCH, Budget, Search
 from xc40io.studies.tune.trial import (
@@ -77,10 +84,10 @@ class Tuning(KeptStudy):
     finished: bool  # whether the search came to its end; False after an interrupt
     confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # seconds now and with the
     # best, with seeds that took no part in the search; None if it was interrupted before
-    beside: Beside = ALONE  # what others did meanwhile
+    beside: OtherLoad = ALONE  # what others did meanwhile
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # beside the usual load: the
     # seconds now and with the best on an idle machine, with the same seeds as `confirmed`
-    company: Company | None = None  # beside a mix: what came of settings beside its jobs
+    company: MixOutcome | None = None  # beside a mix: what came of settings beside its jobs
 
     @property
     def present(self) -> Trial:
@@ -296,7 +303,7 @@ class Tuner:
     """A search for good settings that can be stopped at any time; see :func:`tune`."""
 
     question: Question
-    beside: Beside  # what others do meanwhile
+    beside: OtherLoad  # what others do meanwhile
     space: Space
     search: Search
     seeds: tuple[int, ...]  # with which the best settings are run
@@ -306,7 +313,7 @@ class Tuner:
     finished: bool = False
     confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None
-    company: Company | None = None
+    company: MixOutcome | None = None
 
     def run(self) -> Tuning:
         """Search until the budget is spent, or nothing is left to try; return what was found.
@@ -479,7 +486,7 @@ class Tuner:
             found.append(trial.seconds if len(trial.seconds) == len(seeds) else ())
         return found
 
-    def _meet(self, mix: WorkloadMix) -> Company:
+    def _meet(self, mix: WorkloadMix) -> MixOutcome:
         """Run the present setting, the best and those next to it beside the jobs of a mix."""
         space, present = self.space, self.trials[0]
         best = self._best()

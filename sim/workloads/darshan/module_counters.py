@@ -153,7 +153,7 @@ DIRECTIONS: tuple[tuple[Direction, TraceOp], ...] = (
 )
 
 
-class Counted(NamedTuple):
+class PosixCounts(NamedTuple):
     """Reads or writes of a record: how many, of how many bytes, and where the last one ended."""
 
     calls: int
@@ -167,12 +167,12 @@ class Counted(NamedTuple):
         return self.seconds / max(1, self.calls)
 
 
-def counted(record: Counters, direction: Direction) -> Counted:
+def counted(record: Counters, direction: Direction) -> PosixCounts:
     """Return the reads or writes that POSIX records count."""
     read = direction == "READ"
     size = record.total("BYTES_READ" if read else "BYTES_WRITTEN")
     largest = record.largest("MAX_BYTE_READ" if read else "MAX_BYTE_WRITTEN")
-    return Counted(
+    return PosixCounts(
         record.total(f"{direction}S"),
         size,
         largest + 1 if size or largest else 0,
@@ -180,7 +180,7 @@ def counted(record: Counters, direction: Direction) -> Counted:
     )
 
 
-class MpiCounted(NamedTuple):
+class MpiCounts(NamedTuple):
     """Reads or writes through MPI-IO: calls, bytes, rank-seconds."""
 
     collective: int
@@ -194,10 +194,10 @@ class MpiCounted(NamedTuple):
         return self.collective + self.independent
 
 
-def mpi_counted(record: Counters, direction: Direction) -> MpiCounted:
+def mpi_counted(record: Counters, direction: Direction) -> MpiCounts:
     """Return the reads or writes that MPI-IO records count; split ones are collective."""
     kind = f"{direction}S"
-    return MpiCounted(
+    return MpiCounts(
         record.total(f"COLL_{kind}") + record.total(f"SPLIT_{kind}"),
         record.total(f"INDEP_{kind}") + record.total(f"NB_{kind}"),
         record.total("BYTES_READ" if direction == "READ" else "BYTES_WRITTEN"),

@@ -40,7 +40,7 @@ from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     Counters,
     Direction,
-    MpiCounted,
+    MpiCounts,
     counted,
     mpi_counted,
 )
@@ -201,7 +201,7 @@ class MpiFileCalls:
         together = self._collective(direction, op, sizes[known.independent :], took, begin)
         return join([alone, together])
 
-    def _header(self, alone: Rows, sizes: Integers, known: MpiCounted) -> int:
+    def _header(self, alone: Rows, sizes: Integers, known: MpiCounts) -> int:
         """Return where in the file collective calls begin: behind a header, if there is one."""
         if not known.collective or not known.independent:
             return 0

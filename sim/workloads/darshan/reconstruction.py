@@ -33,10 +33,10 @@ from xc40io.workloads.darshan.log import DarshanLog, read_log
 from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     SHARED,
-    Counted,
     Counters,
     Direction,
-    MpiCounted,
+    MpiCounts,
+    PosixCounts,
     active_ranks,
     counted,
     mpi_counted,
@@ -145,7 +145,7 @@ def _posix_file(
         reads = None
     creates = writes is not None and (reads is None or writes[0] <= reads[0])
     if len(segments.rank):
-        known: dict[Direction, Counted] = {way: counted(records, way) for way, _ in DIRECTIONS}
+        known: dict[Direction, PosixCounts] = {way: counted(records, way) for way, _ in DIRECTIONS}
         rest = _lacking(segments, records, known)
         rows = _with_others(join([segments, *rest]), records, log, creates=creates)
         story = _of_dxt("POSIX", segments, rest)
@@ -185,7 +185,9 @@ def _with_others(data: Rows, records: Counters, log: DarshanLog, *, creates: boo
 
 
 def _lacking(
-    segments: Rows, records: Counters, known: dict[Direction, Counted] | dict[Direction, MpiCounted]
+    segments: Rows,
+    records: Counters,
+    known: dict[Direction, PosixCounts] | dict[Direction, MpiCounts],
 ) -> list[Rows]:
     """Return the reads and writes that only the counters know of, as ``known``, and DXT lacks."""
     parts = []
@@ -205,7 +207,7 @@ def _mpi_file(
     unbuffered = unbuffered_directions(records, below, log.ranks)
     stripe = lay.striping.size or DEFAULT_STRIPE
     calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered)
-    known: dict[Direction, MpiCounted]
+    known: dict[Direction, MpiCounts]
     known = {way: mpi_counted(records, way) for way, _ in DIRECTIONS}
     rest = _lacking(segments, records, known) if len(segments.rank) else []
     data = _mpi_data(segments, rest, calls, known) if len(segments.rank) else None
@@ -229,7 +231,7 @@ def _mpi_file(
 
 
 def _mpi_data(
-    segments: Rows, rest: Sequence[Rows], calls: MpiFileCalls, known: dict[Direction, MpiCounted]
+    segments: Rows, rest: Sequence[Rows], calls: MpiFileCalls, known: dict[Direction, MpiCounts]
 ) -> Rows | None:
     """Return the reads and writes as DXT has them, and the rest; None if it cannot be.
 

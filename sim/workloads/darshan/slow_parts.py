@@ -57,7 +57,7 @@ class Use(NamedTuple):
         return self.bytes / max(self.seconds, 1e-9)
 
 
-class _Moved(NamedTuple):
+class _FileTransfers(NamedTuple):
     """What a file moved on each of its OSTs, and when; seconds."""
 
     osts: tuple[int, ...]
@@ -78,7 +78,7 @@ def oss_uses(log: DarshanLog, osts_per_oss: int) -> list[Use]:
 
 def _uses(log: DarshanLog, kind: Kind, osts_of_each: int) -> list[Use]:
     """Return what moved through parts that have some OSTs each, one after the other."""
-    shares: dict[int, list[_Moved]] = {}
+    shares: dict[int, list[_FileTransfers]] = {}
     for moved in _files(log):
         parts, on_part = np.unique(np.array(moved.osts) // osts_of_each, return_counts=True)
         for part, count in zip(parts.tolist(), on_part.tolist(), strict=True):
@@ -92,7 +92,7 @@ def _uses(log: DarshanLog, kind: Kind, osts_of_each: int) -> list[Use]:
     return uses
 
 
-def _files(log: DarshanLog) -> Iterator[_Moved]:
+def _files(log: DarshanLog) -> Iterator[_FileTransfers]:
     """Yield the bytes that moved for each file whose OSTs the log names."""
     for number, (_, osts) in log.layouts.items():
         records = log.posix.of_file(number)
@@ -104,7 +104,7 @@ def _files(log: DarshanLog) -> Iterator[_Moved]:
         end = max(window[1], _synced(records, log.ranks) if way == "WRITE" else 0.0)
         known = tuple(ost for ost in osts.tolist() if ost >= 0)
         if known and end > window[0]:
-            yield _Moved(known, moved / len(osts), window[0], end)
+            yield _FileTransfers(known, moved / len(osts), window[0], end)
 
 
 def _synced(records: Counters, ranks: int) -> float:

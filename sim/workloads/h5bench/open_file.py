@@ -20,7 +20,7 @@ from xc40io.workloads.kernels.shared_file import SharedFile
 
 
 @dataclass
-class Written:
+class BenchmarkFile:
     """What a benchmark has written: its file, and the datasets of each time step."""
 
     file: Hdf5File  # as the library keeps it in mind

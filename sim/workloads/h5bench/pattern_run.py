@@ -29,7 +29,7 @@ from xc40io.workloads.h5bench.benchmarks import (
     Pattern,
     PatternTimes,
 )
-from xc40io.workloads.h5bench.open_file import OpenFile, Written
+from xc40io.workloads.h5bench.open_file import BenchmarkFile, OpenFile
 from xc40io.workloads.job import Job, Waiting
 from xc40io.workloads.job_results import Figure
 
@@ -38,11 +38,11 @@ _CONVERTED = (1 << 20) // PARTICLE
 
 _PARTICLE_TYPE = compound({name: INTEGER if name == "id_1" else FLOAT for name in VARIABLES})
 
-_MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, Written]]
+_MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, BenchmarkFile]]
 
 
 def run_pattern(
-    task: Pattern, job: Job, file: OpenFile, step: str, before: Written | None
+    task: Pattern, job: Job, file: OpenFile, step: str, before: BenchmarkFile | None
 ) -> _MEASURED:
     """Run one benchmark; return its times, and what is in the file now.
 
@@ -60,12 +60,12 @@ class _PatternRun:
     """One benchmark of particles at work."""
 
     def __init__(
-        self, task: Pattern, job: Job, file: OpenFile, step: str, before: Written | None
+        self, task: Pattern, job: Job, file: OpenFile, step: str, before: BenchmarkFile | None
     ) -> None:
         self._task, self._job, self._open, self._step = task, job, file, step
         self._writes = task.operation != "read"
         if task.makes or before is None:
-            before = Written(file.library(_properties(task)))
+            before = BenchmarkFile(file.library(_properties(task)))
         else:
             before.file.properties = _properties(task)
             before.file.attach(file.mpi)

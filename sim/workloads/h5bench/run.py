@@ -16,7 +16,7 @@ from xc40io.workloads.h5bench.benchmarks import (
     StressTimes,
 )
 from xc40io.workloads.h5bench.configuration import Configuration
-from xc40io.workloads.h5bench.open_file import OpenFile, Written
+from xc40io.workloads.h5bench.open_file import BenchmarkFile, OpenFile
 from xc40io.workloads.h5bench.pattern_run import run_pattern
 from xc40io.workloads.h5bench.stress_run import run_stress
 from xc40io.workloads.job import Job
@@ -28,7 +28,7 @@ def run(
 ) -> Generator[simpy.Event, Any, H5benchOutcome]:
     """Do all benchmarks: a SimPy process; ``csv_path`` says where the CSV of each goes."""
     places: dict[str, FileSet] = {}
-    written: dict[str, Written] = {}
+    written: dict[str, BenchmarkFile] = {}
     finished: list[FinishedBenchmark] = []
     for number, benchmark in enumerate(configuration.benchmarks):
         task, step = benchmark.task, f"{number + 1} {benchmark.name}"

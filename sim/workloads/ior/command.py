@@ -11,7 +11,7 @@ from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
 from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
 from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, PhaseTraits
-from xc40io.workloads.workload import Commanded
+from xc40io.workloads.workload import CommandWorkload
 
 if TYPE_CHECKING:
     import simpy
@@ -35,7 +35,7 @@ def _sharing(test: IorTest) -> str:
     return COLLECTIVE if test.collective else SHARED
 
 
-class Ior(Commanded):
+class Ior(CommandWorkload):
     """An IOR command, the words without the program's name: its tests one after the other.
 
     InputError is raised if IOR does not know an option, or two of them contradict each other.

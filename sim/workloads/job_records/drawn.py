@@ -19,7 +19,7 @@ Kind = TypeVar("Kind", bound=Model)
 _Numbers = Annotated[tuple[float, ...], BeforeValidator(as_tuple)]
 
 
-class Drawn(Provenance):
+class DrawnValue(Provenance):
     """From what a value is drawn, and where that comes from."""
 
     values: _Numbers = ()  # the values there are; one alone is no chance at all
@@ -30,7 +30,7 @@ class Drawn(Provenance):
     most: Annotated[float, Field(gt=0)] | None = None  # what is drawn above it becomes it
 
     @model_validator(mode="after")
-    def _one_of_the_two(self) -> Drawn:
+    def _one_of_the_two(self) -> DrawnValue:
         lognormal = self.median is not None and self.mean is not None
         if bool(self.values) == lognormal or (self.median is None) != (self.mean is None):
             raise ValueError("right would be values: [...], or median and mean")

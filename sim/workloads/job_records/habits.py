@@ -12,7 +12,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.model import Model
 from xc40io.config.parts.provenance import Provenance
 from xc40io.engine.randomness import stream
-from xc40io.workloads.job_records.drawn import Drawn, load_drawn
+from xc40io.workloads.job_records.drawn import DrawnValue, load_drawn
 from xc40io.workloads.job_records.job_record import JobRecord, Layout
 from xc40io.workloads.job_records.least_time import least_seconds
 
@@ -41,16 +41,16 @@ class Habits(Model):
     """What is taken to be so of a job, with its sources."""
 
     title: str  # in a few words
-    ranks_per_node: Drawn  # ranks of a node
-    io_ranks_per_node: Drawn  # of these, ranks that read and write; no more than there are
-    read_call: Drawn  # bytes of a call
-    write_call: Drawn
+    ranks_per_node: DrawnValue  # ranks of a node
+    io_ranks_per_node: DrawnValue  # of these, ranks that read and write; no more than there are
+    read_call: DrawnValue  # bytes of a call
+    write_call: DrawnValue
     layout: LayoutHabit  # who shares files
-    shared_stripes: Drawn  # OSTs of a file that ranks share
-    files: Drawn  # of a rank
-    opens: Drawn  # opens of a file by a rank, in all steps together
-    stats: Drawn  # stats of a rank
-    steps: Drawn  # in which a job writes
+    shared_stripes: DrawnValue  # OSTs of a file that ranks share
+    files: DrawnValue  # of a rank
+    opens: DrawnValue  # opens of a file by a rank, in all steps together
+    stats: DrawnValue  # stats of a rank
+    steps: DrawnValue  # in which a job writes
 
 
 def load_habits(name_or_path: str) -> Habits:
@@ -121,7 +121,7 @@ def _filled(record: JobRecord, habits: Habits, share: Callable[[str], float]) ->
     """Return a record with what is missing; ``share``: below it are so many of all values."""
 
     def count(what: str) -> int:
-        habit: Drawn = getattr(habits, what)
+        habit: DrawnValue = getattr(habits, what)
         return max(round(habit.value(share(what))), 0)
 
     per_node = max(count("ranks_per_node"), 1)

@@ -12,7 +12,7 @@ from xc40io.config.model import Model
 from xc40io.config.parts.provenance import Provenance
 from xc40io.config.stream import PopulationRequest
 from xc40io.engine.randomness import stream
-from xc40io.workloads.job_records.drawn import Drawn, load_drawn
+from xc40io.workloads.job_records.drawn import DrawnValue, load_drawn
 from xc40io.workloads.job_records.job_record import JobRecord
 
 
@@ -40,12 +40,12 @@ class Population(Model):
     """What a machine runs."""
 
     title: str  # in a few words
-    nodes: Drawn  # of a job
+    nodes: DrawnValue  # of a job
     limits: TimeLimits  # of the times that jobs ask for
-    asked: Drawn  # what jobs ask for, as a share of their limit
-    used: Drawn  # how long they run, as a share of what they ask for
-    read: Drawn  # bytes of a job
-    written: Drawn
+    asked: DrawnValue  # what jobs ask for, as a share of their limit
+    used: DrawnValue  # how long they run, as a share of what they ask for
+    read: DrawnValue  # bytes of a job
+    written: DrawnValue
 
 
 def load_population(name_or_path: str) -> Population:

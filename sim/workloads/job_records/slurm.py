@@ -25,7 +25,7 @@ _NEVER = ("none", "unknown", "0")
 _USED = ("tresusageintot", "tresusageouttot", "avediskread", "avediskwrite", "ntasks", "state")
 
 
-class Folded(NamedTuple):
+class FoldedRows(NamedTuple):
     """Rows of jobs, made of those of jobs and steps."""
 
     rows: Sequence[tuple[int, dict[str, Any]]]
@@ -38,7 +38,7 @@ def is_slurm(head: Sequence[str]) -> bool:
     return "JobID" in head and bool({"NNodes", "AllocNodes", "NTasks", "State"} & set(head))
 
 
-def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> Folded:
+def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
     """Return one row for each job of a table of sacct.
 
     A job's ranks are the tasks of its largest step, its bytes those of all steps: the totals
@@ -56,7 +56,7 @@ def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> Folded:
         if job not in jobs or not found:
             jobs[job] = number, {**row, "JobID": job}
     kept = {job: line for job, line in jobs.items() if _began(line[1])}
-    return Folded(
+    return FoldedRows(
         [(line[0], _one_job(line, steps.get(job, []), at)) for job, line in kept.items()],
         sum(len(steps[job]) for job in kept.keys() & steps.keys()),
         len(jobs) - len(kept),

@@ -11,7 +11,7 @@ from xc40io.config.errors import InputError, shown_path
 from xc40io.config.files import Kind, opened, text_of
 from xc40io.config.machine import Machine
 from xc40io.config.reading import reading
-from xc40io.workloads.job_script.script import JobScript, Told, read_job_script
+from xc40io.workloads.job_script.script import CallerFacts, JobScript, read_job_script
 
 SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".batch")
 """How the names of scripts end."""
@@ -73,4 +73,4 @@ def load_job_script(
     file, name = Path(path), shown_path(path)
     text = text_of(file, JOB_SCRIPT)
     with reading(name, "a script for Slurm, PBS or Cobalt"):
-        return read_job_script(text, name, Told(machine, nodes, ppn), file.parent)
+        return read_job_script(text, name, CallerFacts(machine, nodes, ppn), file.parent)

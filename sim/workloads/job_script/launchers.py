@@ -13,7 +13,13 @@ from typing import NamedTuple
 
 from xc40io.config.machine import Machine
 from xc40io.workloads.job_script.directives import Request
-from xc40io.workloads.job_script.option_words import Given, count, table, unknown_options, whole
+from xc40io.workloads.job_script.option_words import (
+    GivenOption,
+    count,
+    table,
+    unknown_options,
+    whole,
+)
 
 _APRUN = table(
     "aprun",
@@ -113,7 +119,7 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
     return launch
 
 
-def _aprun(launch: LaunchLine, given: Given) -> None:
+def _aprun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "-cc":
         launch.unbound = value == "none"
@@ -121,7 +127,7 @@ def _aprun(launch: LaunchLine, given: Given) -> None:
         _set(launch, value)
 
 
-def _srun(launch: LaunchLine, given: Given) -> None:
+def _srun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "--cpu-bind":
         launch.unbound = "none" in value.split(",")
@@ -130,7 +136,7 @@ def _srun(launch: LaunchLine, given: Given) -> None:
             _set(launch, part)
 
 
-def _mpirun(launch: LaunchLine, given: Given) -> None:
+def _mpirun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "-ppn":  # or --map-by ppr:16:node
         part = value.split(":")
@@ -194,7 +200,7 @@ def shape_of(
     """
     if nodes is not None and ppn is not None:
         return Shape(nodes, ppn, ())
-    said = _Said(launch, f"{place}, line {launch.line}")
+    said = _LineNumbers(launch, f"{place}, line {launch.line}")
     if launch.launcher == "aprun":
         found = _of_aprun(said, machine, ppn)
     elif launch.launcher:
@@ -223,7 +229,7 @@ class _Found(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-class _Said:
+class _LineNumbers:
     """The numbers of a line, read when they are asked for."""
 
     def __init__(self, launch: LaunchLine, where: str) -> None:
@@ -237,7 +243,7 @@ class _Said:
         return None if text is None else count(text, f"{self.where} {called}")
 
 
-def _of_aprun(said: _Said, machine: Machine, told_ppn: int | None) -> _Found:
+def _of_aprun(said: _LineNumbers, machine: Machine, told_ppn: int | None) -> _Found:
     """Return the ranks of aprun: it has one rank unless told, and fills nodes one by one."""
     ranks = said.number("ranks", "-n") or 1
     ppn = told_ppn or said.number("ppn", "-N")
@@ -261,7 +267,11 @@ def _of_aprun(said: _Said, machine: Machine, told_ppn: int | None) -> _Found:
 
 
 def _of_srun(
-    said: _Said, request: Request, machine: Machine, told_nodes: int | None, told_ppn: int | None
+    said: _LineNumbers,
+    request: Request,
+    machine: Machine,
+    told_nodes: int | None,
+    told_ppn: int | None,
 ) -> _Found:
     """Return the ranks of srun or mpirun: what they are not told they take from the job."""
     notes: tuple[str, ...] = ()

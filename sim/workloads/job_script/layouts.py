@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.striping import StripeRequest
-from xc40io.workloads.job_script.option_words import Given, table, unknown_options
+from xc40io.workloads.job_script.option_words import GivenOption, table, unknown_options
 
 _SETSTRIPE = table(
     "lfs setstripe",
@@ -77,7 +77,7 @@ def read_layout(words: Sequence[str], line: int, place: str) -> tuple[Layout, ..
     return tuple(Layout(line, folder, striping, tuple(notes)) for folder in folders)
 
 
-def _striping(given: Sequence[Given]) -> StripeRequest:
+def _striping(given: Sequence[GivenOption]) -> StripeRequest:
     """Return the striping that options ask for."""
     words = [word for one in given if one.name in _OF_A_LAYOUT for word in _words(one)]
     for one in given:
@@ -86,7 +86,7 @@ def _striping(given: Sequence[Given]) -> StripeRequest:
     return StripeRequest(setstripe=shlex.join(words))
 
 
-def _words(one: Given) -> tuple[str, str]:
+def _words(one: GivenOption) -> tuple[str, str]:
     """Return an option as ``lfs`` has it today: -o was the first OST once."""
     name = "-i" if one.name == "-o" and one.value.isdecimal() else one.name
     return name, one.value

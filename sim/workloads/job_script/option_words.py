@@ -10,7 +10,7 @@ from xc40io.config.errors import InputError, shown
 from xc40io.config.units import MOST_COUNT, is_count
 
 
-class Given(NamedTuple):
+class GivenOption(NamedTuple):
     """An option that was given."""
 
     name: str  # the first of its spellings; as typed if the table has none
@@ -26,7 +26,7 @@ class Table(NamedTuple):
     switches: frozenset[str]  # those without
     pairs: frozenset[str] = frozenset()  # those with a name and a value: two words
 
-    def read(self, words: Sequence[str], place: str) -> tuple[list[Given], list[str]]:
+    def read(self, words: Sequence[str], place: str) -> tuple[list[GivenOption], list[str]]:
         """Return the options at the beginning of a command, and what stands behind them.
 
         A value stands in the next word, behind ``=``, or, of a letter, right behind it. Of an
@@ -37,7 +37,7 @@ class Table(NamedTuple):
         InputError
             If a value is missing.
         """
-        given: list[Given] = []
+        given: list[GivenOption] = []
         rest = list(words)
         while rest and rest[0].startswith("-") and rest[0] != "-":
             word = rest.pop(0)
@@ -45,20 +45,20 @@ class Table(NamedTuple):
                 break
             name, equals, value = word.partition("=")
             if name in self.pairs:
-                given.append(Given(name, "=".join(self._taken(2, rest, name, place))))
+                given.append(GivenOption(name, "=".join(self._taken(2, rest, name, place))))
             elif name in self.values:
                 if not equals:
                     (value,) = self._taken(1, rest, name, place)
-                given.append(Given(self.values[name], value))
+                given.append(GivenOption(self.values[name], value))
             elif name in self.switches:
-                given.append(Given(name, value))
+                given.append(GivenOption(name, value))
             elif word[:2] in self.values and not word.startswith("--"):
-                given.append(Given(self.values[word[:2]], word[2:]))
+                given.append(GivenOption(self.values[word[:2]], word[2:]))
             elif word[:2] in self.switches and not word.startswith("--"):
-                given.append(Given(word[:2], ""))
+                given.append(GivenOption(word[:2], ""))
                 rest.insert(0, f"-{word[2:]}")
             else:
-                given.append(Given(name, value, known=False))
+                given.append(GivenOption(name, value, known=False))
         return given, rest
 
     def _taken(self, number: int, rest: list[str], name: str, place: str) -> list[str]:
@@ -103,7 +103,7 @@ def whole(text: str, place: str) -> int:
     return 0 if is_count(text) and not int(text) else count(text, place, 2)
 
 
-def unknown_options(given: Iterable[Given], program: str, line: int) -> list[str]:
+def unknown_options(given: Iterable[GivenOption], program: str, line: int) -> list[str]:
     """Return a sentence for each option that is not known."""
     return [
         f"line {line}: {one.name} is no option of {program} that is known here; it is left out"

@@ -21,11 +21,11 @@ from xc40io.workloads.job_script.machines import guessed_machine, target_of
 from xc40io.workloads.job_script.option_words import whole
 from xc40io.workloads.job_script.programs import program_of
 from xc40io.workloads.job_script.shell import path_from
-from xc40io.workloads.job_script.walk import Started, Walk
+from xc40io.workloads.job_script.walk import StartedProgram, Walk
 
 
 @dataclass(frozen=True)
-class Told:
+class CallerFacts:
     """What the caller knows better than the script."""
 
     machine: str | Machine | None = None
@@ -99,7 +99,10 @@ class JobScript:
 
 
 def read_job_script(
-    text: str, place: str = "job script", told: Told | None = None, folder: Path | None = None
+    text: str,
+    place: str = "job script",
+    told: CallerFacts | None = None,
+    folder: Path | None = None,
 ) -> JobScript:
     """Read a batch script.
 
@@ -120,7 +123,7 @@ def read_job_script(
         If a directive, or a line about stripes, has a value that cannot be; the message names the
         line, the value, and what would be right.
     """
-    told = told or Told()
+    told = told or CallerFacts()
     walk = Walk(text, place, told.nodes, told.ppn)
     notes = dict.fromkeys((*walk.request.notes, *walk.notes))
     machine = told.machine
@@ -137,12 +140,12 @@ class _Making:
     """What launches of a script have in common when they become scenarios."""
 
     place: str
-    told: Told
+    told: CallerFacts
     request: Request
     machine: Machine
     folder: Path
 
-    def launch(self, started: Started) -> Launch:
+    def launch(self, started: StartedProgram) -> Launch:
         line, command = started.line.line, " ".join(started.line.words)
         notes = list(started.line.notes)
         try:
@@ -155,7 +158,9 @@ class _Making:
         of_stripes = None if layout is None else layout.line
         return Launch(line, command, scenario, "", tuple(notes), of_stripes)
 
-    def _scenario(self, started: Started, notes: list[str]) -> tuple[Scenario, Layout | None]:
+    def _scenario(
+        self, started: StartedProgram, notes: list[str]
+    ) -> tuple[Scenario, Layout | None]:
         """Return what a launch does, and what gives its files stripes; note what is assumed."""
         launch, told, machine = started.line, self.told, self.machine
         at = f"line {launch.line}"
@@ -201,7 +206,7 @@ class _Making:
             )
         return Target(**options)
 
-    def _environment(self, started: Started, notes: list[str]) -> dict[str, str]:
+    def _environment(self, started: StartedProgram, notes: list[str]) -> dict[str, str]:
         """Return the variables that MPI-IO looks at."""
         found = {
             name: value for name, value in started.environment.items() if name.startswith(LOOKED_AT)
@@ -215,7 +220,7 @@ class _Making:
         return with_hints_found(found, self.folder)
 
 
-def _layout(started: Started, path: str | None, notes: list[str]) -> Layout | None:
+def _layout(started: StartedProgram, path: str | None, notes: list[str]) -> Layout | None:
     """Return what gives a launch's files their stripes: what the script gave its folder last."""
     at = f"line {started.line.line}"
     for layout in reversed(started.layouts):

@@ -30,7 +30,7 @@ _LONGEST = 1 << 16
 
 
 @dataclass(frozen=True)
-class Started:
+class StartedProgram:
     """A program that is known, with all that counted when the script starts it."""
 
     line: LaunchLine
@@ -54,7 +54,7 @@ class Walk:
 
     def __init__(self, text: str, place: str, nodes: int | None, ppn: int | None) -> None:
         self.request = Request()  # what it asks of its batch system
-        self.started: list[Started] = []  # the programs that it starts, and that are known
+        self.started: list[StartedProgram] = []  # the programs that it starts, and that are known
         self.notes: list[str] = []  # what was not understood: sentences, with the numbers of lines
         self._place, self._nodes, self._ppn = place, nodes, ppn
         self._layouts: list[Layout] = []
@@ -218,7 +218,7 @@ class Walk:
                 self._note(line, f"{name} is set above, and not exported: no program gets it")
         exported = {name: shell.variables.get(name, "") for name in shell.exported}
         self.started.append(
-            Started(
+            StartedProgram(
                 launch,
                 {**exported, **before, **launch.environment},
                 tuple(self._layouts),

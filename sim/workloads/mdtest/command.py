@@ -10,7 +10,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.workloads.mdtest.checks import check, remarks
 from xc40io.workloads.mdtest.options import parse_arguments
 from xc40io.workloads.traits import METADATA, PhaseTraits
-from xc40io.workloads.workload import Commanded
+from xc40io.workloads.workload import CommandWorkload
 
 if TYPE_CHECKING:
     import simpy
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xc40io.workloads.mdtest.outcome import MdtestOutcome
 
 
-class Mdtest(Commanded):
+class Mdtest(CommandWorkload):
     """An mdtest command, the words without the program's name: its iterations.
 
     InputError is raised if mdtest does not know an option, or two of them contradict each other.

@@ -39,7 +39,7 @@ _THINKING = int(code_of(NO_FILE, Call.COMPUTE))
 _FILE_STEP = int(code_of(0, 0)) - int(code_of(NO_FILE, 0))
 
 
-class Listed(NamedTuple):
+class OperationList(NamedTuple):
     """Operations, rank after rank, and before which row of its rank each is done."""
 
     operations: Operations  # OPERATION records; `timer` holds the codes of what time is spent for
@@ -65,7 +65,7 @@ class Assembler:
         """Return how many of all parts of ranks in calls are before a rank's at a place."""
         return int(np.searchsorted(self._pair, rank * self._calls + place))
 
-    def calls(self, window: Window, ranks: range, done: Integers) -> Listed:
+    def calls(self, window: Window, ranks: range, done: Integers) -> OperationList:
         """Return what the calls of a window make ranks do, one rank after the next.
 
         Where a rank takes part with nothing, it does so right after its call before. ``done``,
@@ -81,12 +81,14 @@ class Assembler:
         position = np.where(
             own, np.append(self._together.position, 0)[pair], np.repeat(done, count)
         )
-        listed = Listed(operations, rank, position)
+        listed = OperationList(operations, rank, position)
         if not self._waits:
             return listed
         return self._with_pauses(listed, place, window, ranks)
 
-    def _with_pauses(self, listed: Listed, place: Integers, window: Window, ranks: range) -> Listed:
+    def _with_pauses(
+        self, listed: OperationList, place: Integers, window: Window, ranks: range
+    ) -> OperationList:
         """Add what the ranks compute before their calls, or until when."""
         together = self._together
         first, stop = int(self._first[ranks.start]), int(self._first[ranks.stop])
@@ -98,9 +100,9 @@ class Assembler:
         pauses = self._pauses(together.seconds[waits])
         position = np.concatenate([together.position[waits], listed.position])
         operations = join_operations([pauses, listed.operations])
-        return Listed(operations[order], rank[order], position[order])
+        return OperationList(operations[order], rank[order], position[order])
 
-    def rows(self, rows: Rows, rank: Integers, position: Integers) -> Listed:
+    def rows(self, rows: Rows, rank: Integers, position: Integers) -> OperationList:
         """Return the operations of rows; int64 (rows,): the rank of each row, its number there."""
         operations = no_operations(len(rows))
         operations["kind"] = _KINDS[rows["op"]]
@@ -113,13 +115,13 @@ class Assembler:
         operations["tag"] = np.where(rows["mpi"], ALONE, OWN)
         waits = np.flatnonzero(rows["seconds"] > 0.0)
         if not len(waits):
-            return Listed(operations, rank, position)
+            return OperationList(operations, rank, position)
         moves = np.flatnonzero(rows["op"] != TraceOp.COMPUTE)
         row = np.concatenate([waits, moves])
         order = np.argsort(row, kind="stable")
         both = join_operations([self._pauses(rows["seconds"][waits]), operations[moves]])
         row = row[order]
-        return Listed(both[order], rank[row], position[row])
+        return OperationList(both[order], rank[row], position[row])
 
     def _pauses(self, seconds: Floats) -> Operations:
         """Return operations that compute: for so long, or until then."""
@@ -127,7 +129,7 @@ class Assembler:
         return make_operations(self._pause, len(seconds), seconds=seconds, timer=_THINKING)
 
 
-def merged(calls: Listed, rows: Listed) -> tuple[Operations, Integers]:
+def merged(calls: OperationList, rows: OperationList) -> tuple[Operations, Integers]:
     """Return all operations in the order in which ranks do them, and whose they are.
 
     What calls make a rank do comes before the row at the same place.
@@ -317,7 +319,7 @@ class Feeder:
             first, done, number = following, end, number + 1
 
     def _in_window(
-        self, rank: int, held: int | None, calls: Listed, done: int, end: int
+        self, rank: int, held: int | None, calls: OperationList, done: int, end: int
     ) -> Iterator[Piece]:
         """Yield what a rank does in a window: its rows ``done`` to ``end - 1`` and the calls."""
         taken = 0
@@ -335,7 +337,7 @@ class Feeder:
             done, taken = stop, upto
 
 
-def _part(listed: Listed, first: int, stop: int) -> Listed:
+def _part(listed: OperationList, first: int, stop: int) -> OperationList:
     """Return some operations; a copy."""
     part = slice(first, stop)
-    return Listed(listed.operations[part].copy(), listed.rank[part], listed.position[part])
+    return OperationList(listed.operations[part].copy(), listed.rank[part], listed.position[part])

@@ -17,7 +17,7 @@ from xc40io.studies.case import Case, seconds_of
 from xc40io.studies.explain.explanation import PhaseExplanation, explain
 from xc40io.studies.explain.explanation_answer import advice, beside, verdict
 from xc40io.studies.explain.ideals import PARTS
-from xc40io.studies.explain.trials import WORTH_SAYING, Tried
+from xc40io.studies.explain.trials import WORTH_SAYING, TrialRun
 
 MDS_A_TENTH = {
     f"lustre.mds.{name}_rate": rate
@@ -206,7 +206,7 @@ def test_what_a_job_takes_without_another_is_what_the_run_by_itself_takes():
     assert without.seconds == pytest.approx(alone.phases[0].seconds)
 
 
-def settings(phase: PhaseExplanation) -> list[Tried]:
+def settings(phase: PhaseExplanation) -> list[TrialRun]:
     return [one for one in phase.changed if one.kind == Who.SETTINGS]
 
 

@@ -16,7 +16,7 @@ from xc40io.studies.advice.knobs import Who
 from xc40io.studies.case import Phase
 from xc40io.studies.explain.explanation import Explanation, PhaseExplanation, explain
 from xc40io.studies.explain.explanation_answer import explanation_answer
-from xc40io.studies.explain.trials import Tried
+from xc40io.studies.explain.trials import TrialRun
 from xc40io.telling.drawing import figures
 from xc40io.telling.html import render
 
@@ -24,11 +24,11 @@ IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)
 
 
-def tried(words: str, gain: float, kind: Who | None = None) -> Tried:
-    return Tried(words, "", 1.0 / gain, gain, kind)
+def tried(words: str, gain: float, kind: Who | None = None) -> TrialRun:
+    return TrialRun(words, "", 1.0 / gain, gain, kind)
 
 
-def explanation(*runs: Tried) -> Explanation:
+def explanation(*runs: TrialRun) -> Explanation:
     """An explanation of a real run, with invented runs beside it."""
     result = simulate(SCENARIO)
     (load,) = loads(result)
@@ -38,7 +38,7 @@ def explanation(*runs: Tried) -> Explanation:
     return Explanation(SCENARIO, {"": result}, (phase,), len(runs), ())
 
 
-def drawn(*runs: Tried) -> Figure:
+def drawn(*runs: TrialRun) -> Figure:
     ((name, figure),) = figures(explanation_answer(explanation(*runs)))
     assert name == "gains-0"
     return figure

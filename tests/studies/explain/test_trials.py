@@ -7,9 +7,9 @@ from typing import Any
 from xc40io.config.scenario import Scenario
 from xc40io.studies.advice.changes import Change
 from xc40io.studies.advice.knobs import Who
-from xc40io.studies.advice.weighing import Weighed
+from xc40io.studies.advice.weighing import ChangeEffect
 from xc40io.studies.case import Case
-from xc40io.studies.explain.trials import Tried, worth_telling
+from xc40io.studies.explain.trials import TrialRun, worth_telling
 from xc40io.studies.ratio import Ratio
 
 CASE = Case(
@@ -21,14 +21,14 @@ CASE = Case(
 
 def tried(
     phase: float, whole: float, who: Who = Who.SETTINGS, job: str = "", **turned: Any
-) -> Tried:
+) -> TrialRun:
     words = f"{turned}"
     change = Change(words, words, CASE, who, job, turned)
-    weighed = Weighed(Ratio(phase), Ratio(whole), 0.9)
-    return Tried(words, words, 1.0, phase, kind=who, weighed=weighed, change=change)
+    weighed = ChangeEffect(Ratio(phase), Ratio(whole), 0.9)
+    return TrialRun(words, words, 1.0, phase, kind=who, weighed=weighed, change=change)
 
 
-def told(*some: Tried) -> list[Tried]:
+def told(*some: TrialRun) -> list[TrialRun]:
     return list(worth_telling(some))
 
 

@@ -12,8 +12,8 @@ from xc40io.config.scenario import Background
 from xc40io.config.workload_mix import WorkloadMix, read_mix
 from xc40io.studies.simulations import Simulations
 from xc40io.studies.tune.beside import read_beside, without_others
-from xc40io.studies.tune.company import Met, chosen_of
-from xc40io.studies.tune.neighbours import MOST, Meeting, Neighbours, chosen_neighbours
+from xc40io.studies.tune.company import SettingBesideJobs, chosen_of
+from xc40io.studies.tune.neighbours import MOST, NeighbourRun, Neighbours, chosen_neighbours
 from xc40io.studies.tune.trial import Trial
 from xc40io.studies.tune.tune_answer import tuning_answer
 from xc40io.studies.tune.tuning import Tuning
@@ -129,8 +129,8 @@ def test_the_jobs_that_stand_for_most_are_met() -> None:
     assert [one.name for one in few] == ["small"]
 
 
-def met(name: str, seconds: float, others: float) -> Met:
-    return Met(Trial({"name": name}, job("theta")), (Meeting(seconds, others),))
+def met(name: str, seconds: float, others: float) -> SettingBesideJobs:
+    return SettingBesideJobs(Trial({"name": name}, job("theta")), (NeighbourRun(seconds, others),))
 
 
 def test_of_settings_as_fast_the_one_that_delays_others_least_is_chosen() -> None:

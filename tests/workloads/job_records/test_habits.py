@@ -13,7 +13,7 @@ from xc40io.config.files import shipped
 from xc40io.config.machine import load_machine
 from xc40io.config.stream import PopulationRequest, checked_stream
 from xc40io.workloads.job_records.coarseness import LADDER, coarseness_of, rpcs_as_one
-from xc40io.workloads.job_records.drawn import Drawn
+from xc40io.workloads.job_records.drawn import DrawnValue
 from xc40io.workloads.job_records.habits import completed, load_habits
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.least_time import least_seconds
@@ -59,18 +59,18 @@ def test_large_jobs_share_their_files() -> None:
 def test_half_of_a_lognormal_draw_is_below_its_median(
     share: float, median: float, times: float
 ) -> None:
-    drawn = Drawn(median=median, mean=median * times, **SOURCE)
+    drawn = DrawnValue(median=median, mean=median * times, **SOURCE)
     assert (drawn.value(share) <= median * (1 + 1e-9)) == (share <= 0.5) or times == 1.0
 
 
 def test_the_mean_of_a_lognormal_draw_is_as_asked_for() -> None:
-    drawn = Drawn(median=2.0, mean=3.0, **SOURCE)
+    drawn = DrawnValue(median=2.0, mean=3.0, **SOURCE)
     values = [drawn.value((number + 0.5) / 20000) for number in range(20000)]
     assert statistics.mean(values) == pytest.approx(3.0, rel=0.01)
 
 
 def test_values_come_by_their_weights() -> None:
-    drawn = Drawn(values=(1.0, 2.0), weights=(1.0, 3.0), **SOURCE)
+    drawn = DrawnValue(values=(1.0, 2.0), weights=(1.0, 3.0), **SOURCE)
     values = [drawn.value(number / 1000) for number in range(1000)]
     assert values.count(1.0) == 250
 
@@ -87,7 +87,7 @@ def test_values_come_by_their_weights() -> None:
 )
 def test_what_is_no_distribution_is_refused(fields: dict[str, object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        Drawn.model_validate(SOURCE | fields)
+        DrawnValue.model_validate(SOURCE | fields)
 
 
 def test_a_population_has_the_bytes_of_its_distributions() -> None:

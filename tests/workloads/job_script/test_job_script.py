@@ -10,7 +10,7 @@ from xc40io import InputError, load_job_script
 from xc40io.config.scenario import machine_of
 from xc40io.config.striping import StripeRequest
 from xc40io.workloads.catalogue import workload_of
-from xc40io.workloads.job_script.script import JobScript, Told, read_job_script
+from xc40io.workloads.job_script.script import CallerFacts, JobScript, read_job_script
 
 MIB = 1 << 20
 
@@ -66,7 +66,7 @@ aprun -n 1024 -N 16 ./vpicio_uni out/particles.h5
 
 
 def script(text: str, **told: object) -> JobScript:
-    return read_job_script(text, "job.sh", Told(**told))  # type: ignore[arg-type]
+    return read_job_script(text, "job.sh", CallerFacts(**told))  # type: ignore[arg-type]
 
 
 def body(*lines: str, head: str = "#SBATCH -N 4 -C knl") -> JobScript:

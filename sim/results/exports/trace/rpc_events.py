@@ -79,11 +79,11 @@ def add_rpcs(board: Board, view: MachineView, rpcs: Records) -> None:
     ways = zip(begin.tolist(), end.tolist(), strict=True)
     whole = zip(rpcs, rows, columns, ways, strict=True)
     for number, (rpc, row, at, way) in enumerate(whole):
-        shown = _Shown(board, view, rpc)
+        shown = _ShownRpc(board, view, rpc)
         shown.add(number, _Row(*row), _Times(*at), way)
 
 
-class _Shown:
+class _ShownRpc:
     """An RPC on the board; ``rpc`` is its ``RPC`` record."""
 
     def __init__(self, board: Board, view: MachineView, rpc: Any) -> None:
