@@ -46,6 +46,7 @@ READ = {
     "machine": ["in.yaml"],
     "validate": ["--claims in.yaml"],
     "sensitivity": ["--parameters in.yaml"],
+    "fit": ["theta --from in.yaml"],
 }
 """How each command that writes is told of a file that it reads: ``in`` with some suffix."""
 
@@ -58,7 +59,15 @@ _OTHERS = {"x.csv": "nodes,written\n1,1 GB\n"}
 _PLACES = ("FILE", "DIR", "FOLDER", "TABLE")
 _READS = {
     *("--machine", "--habits", "--jobs-from", "--files", "--claims", "--parameters", "--kernel"),
-    *("--scheduler", "LOG", "FILE", "NAME|FILE", "NAME|FILE.yaml", "[NAME|FILE|-- COMMAND]"),
+    *(
+        "--scheduler",
+        "LOG",
+        "FILE",
+        "FILE...",
+        "NAME|FILE",
+        "NAME|FILE.yaml",
+        "[NAME|FILE|-- COMMAND]",
+    ),
 }
 
 

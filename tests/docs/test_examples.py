@@ -44,7 +44,7 @@ def test_what_stands_behind_a_fence_is_understood(block):
     words = {
         "console": r"(not run: .+)?",
         "python": r"(not run: .+)?",
-        "text": r"(output)?",
+        "text": r"(output|[\w./-]+\.\w+)?",  # or a file, which the commands behind it read
         "sh": "",
         "": r"(\{[\w-]+\})?",  # a directive of the site
     }.get(block.language, r"([\w./-]+\.\w+)?")

@@ -15,7 +15,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.studies.processes import Failure
 from xc40io.studies.simulations import Ended, Simulations
 from xc40io.telling.sheet import Heading
-from xc40io.validation.figures import Drawn, all_charts, charts_named, draw, draw_all
+from xc40io.validation.figures import GalleryFigure, all_charts, charts_named, draw, draw_all
 from xc40io.validation.figures.agreement import Ratio, draw_ratios
 from xc40io.validation.figures.chart import Chart
 from xc40io.validation.figures.hdf5 import published_points
@@ -188,7 +188,9 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 
 def test_a_chart_whose_claims_have_no_runs_has_no_figure() -> None:
     empty = Chart("empty", Heading("Nothing"), dict, lambda *_: Figure(), ())
-    assert list(draw([empty], Invented())) == [Drawn(empty, None, "no claim has runs for it yet")]
+    assert list(draw([empty], Invented())) == [
+        GalleryFigure(empty, None, "no claim has runs for it yet")
+    ]
 
 
 def test_matplotlib_is_imported_only_when_something_is_drawn() -> None:

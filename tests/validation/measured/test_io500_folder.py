@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from test_ior_text import IOR_3_VERBOSE
 from test_mdtest_text import OLD as MDTEST
+from test_measured_ior_text import IOR_3_VERBOSE
 
 from xc40io.validation.claim import load_claims
 from xc40io.validation.measured.claims_file import Asked, claims_text
