@@ -167,6 +167,12 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     return parameters
 
 
+@cache
+def paths_that_move() -> tuple[str, ...]:
+    """Return the paths of the parameters that come with xc40io, whatever their machines."""
+    return tuple(dict.fromkeys(entry["path"] for entry in _lists(FILE)[0]))
+
+
 @dataclass(frozen=True)
 class WholeParameter:
     """A value, chosen or fitted, of which there is no tenth: a count, a word, nothing."""

@@ -55,6 +55,7 @@ COMMANDS = {
         "xc40io.cli.study.measured:measured",
         "Turn outputs of benchmarks into a file of claims.",
     ),
+    "fit": ("xc40io.cli.study.fit:fit", "Fit a machine to measurements of it."),
     "calibrate": ("xc40io.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
     "sensitivity": (
         "xc40io.cli.study.calibrate:sensitivity",

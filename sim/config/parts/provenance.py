@@ -111,6 +111,14 @@ def completed(
     return {name: part for name, part in whole.items() if name != LIKE and part is not None}
 
 
+def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the paths of the values that stand in a machine file itself."""
+    for name, content in part.items():
+        if isinstance(content, dict):
+            path = f"{prefix}{name}"
+            yield from [path] if is_value(content) else leaves(content, f"{path}.")
+
+
 def file_of_value(file: Path, path: str) -> Path | None:
     """Return the file in which a value of a machine stands: the one given, or one it is like.
 

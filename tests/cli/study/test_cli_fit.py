@@ -1,0 +1,135 @@
+"""A machine from a few measurements: what another machine does, given as measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from xc40io import Scenario, simulate
+from xc40io.config.machine import load_machine
+
+MINE = """
+name: mine
+title: Mine
+description: What is known of it.
+like: theta
+"""
+TRUTH = """
+name: truth
+title: Truth
+description: What it really is.
+like: mine.yaml
+nodes:
+  write_copy_rate: {value: 200 MB/s, source: truth, firm: assumed}
+lustre:
+  mds:
+    op_latency: {value: 200 us, source: truth, firm: assumed}
+"""
+RUNS = {
+    "one": {"ior": "-w -F -b 64m -t 1m"},
+    "eight": {"nodes": 2, "ppn": 4, "ior": "-w -F -b 32m -t 1m"},
+    "small": {"ior": "-w -F -b 16m -t 64k"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two machine files, and what the second does as measurements of the first."""
+    folder = tmp_path_factory.mktemp("fit")
+    (folder / "mine.yaml").write_text(MINE)
+    (folder / "truth.yaml").write_text(TRUTH)
+    claims = []
+    for name, run in RUNS.items():
+        job = {"nodes": 1, "ppn": 1} | {k: v for k, v in run.items() if k != "ior"}
+        workload = {"ior": run["ior"]}
+        done = simulate(Scenario(machine=str(folder / "truth.yaml"), workload=workload, **job))
+        (rate,) = done.to_pandas()["phases"].bandwidth
+        claims.append(
+            {
+                "id": name,
+                "text": name,
+                "source": "the truth",
+                "role": "check",
+                "runs": {"it": {"machine": "theta", "workload": workload, **job}},
+                "metric": "write(it)",
+                "relation": {"value": f"{rate / 1e6:.4f} MB/s", "tolerance": "5%"},
+            }
+        )
+    (folder / "ours.yaml").write_text(yaml.safe_dump({"claims": claims}))
+    return folder
+
+
+def test_the_value_that_differs_is_found_and_the_machine_is_written(folder, xc40io, monkeypatch):
+    monkeypatch.chdir(folder)
+    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--write", "fitted.yaml", "--json")
+    assert done.exit_code == 0, done.stderr
+    told = json.loads(done.stdout)
+    numbers = {one["name"]: one for one in told["numbers"]}
+    assert all(abs(one["after"] - 1.0) < abs(one["before"] - 1.0) for one in numbers.values())
+    assert all(abs(one["left_out"] - 1.0) < 0.15 for one in numbers.values())
+    first = told["values"][0]
+    assert first["path"] == "nodes.write_copy_rate"
+    assert first["low"] < 200e6 < first["high"]
+    assert told["unmet"] == told["contradicted"] == []
+    fitted = load_machine(folder / "fitted.yaml")
+    assert fitted.values()["nodes.write_copy_rate"] == pytest.approx(first["after"])
+    provenance = fitted.provenance["nodes.write_copy_rate"]
+    assert provenance.firm == "calibrated"
+    assert provenance.source.startswith("fitted to ours.yaml on ")
+    assert fitted.values()["lustre.osts"] == load_machine("theta").values()["lustre.osts"]
+
+
+def test_what_no_value_can_bring_about_is_said_and_bends_none(folder, xc40io, monkeypatch):
+    monkeypatch.chdir(folder)
+    claims = yaml.safe_load(Path("ours.yaml").read_text())
+    claims["claims"][2]["relation"]["value"] = "2 MB/s"  # no value slows 64 KiB calls so much
+    Path("wrong.yaml").write_text(yaml.safe_dump(claims))
+    free = ("--free", "nodes.write_copy_rate", "--free", "nodes.call_time")
+    done = xc40io("fit", "mine.yaml", "--from", "wrong.yaml", *free, "--json")
+    told = json.loads(done.stdout)
+    assert told["unmet"] == ["small"]
+    values = {one["path"]: one for one in told["values"]}
+    assert values["nodes.write_copy_rate"]["after"] > 150e6
+    text = xc40io("fit", "mine.yaml", "--from", "wrong.yaml", *free).stdout
+    assert "small: simulated" in text
+    assert "the model lacks something" in text
+
+
+def test_values_beside_the_claims_need_no_fit_and_are_written(folder, xc40io, monkeypatch):
+    monkeypatch.chdir(folder)
+    claims = yaml.safe_load(Path("ours.yaml").read_text())
+    leaf = {"value": "200 MB/s", "source": "dd", "firm": "measured"}
+    claims["values"] = {"nodes.write_copy_rate": leaf}
+    Path("known.yaml").write_text(yaml.safe_dump(claims))
+    words = ("fit", "mine.yaml", "--from", "known.yaml", "--free", "nodes.call_time")
+    done = xc40io(*words, "--write", "known-fit.yaml", "--json")
+    assert all(abs(one["before"] - 1.0) < 0.05 for one in json.loads(done.stdout)["numbers"])
+    written = load_machine("known-fit.yaml")
+    assert written.values()["nodes.write_copy_rate"] == 200e6
+    assert written.provenance["nodes.write_copy_rate"].source == "dd"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--budget", "3"], "budget = 3 runs for 3 numbers; right would be 18 at least"),
+        (["--free", "nodes.cores"], "--free nodes.cores: the machine has no such rate or time"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(folder, xc40io, monkeypatch, words, said):
+    monkeypatch.chdir(folder)
+    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", *words)
+    assert done.exit_code == 2
+    assert said in done.stderr
+
+
+def test_the_machine_itself_is_not_written_over(folder, xc40io, monkeypatch):
+    monkeypatch.chdir(folder)
+    before = Path("mine.yaml").read_text()
+    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--write", "mine.yaml")
+    assert done.exit_code == 2
+    assert "is read by the same command" in done.stderr
+    assert Path("mine.yaml").read_text() == before

@@ -1,0 +1,46 @@
+"""What is known of a machine's values before anything is measured there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from xc40io.config.machine import load_machine
+from xc40io.validation.value_prior import free_values, prior_of
+
+MINE = """
+name: mine
+title: Mine
+description: Of the tests.
+like: theta
+lustre:
+  ost_write_rate: {value: 1 GB/s, source: "a log", firm: measured}
+  shared_commit: {value: 50 ms, source: "a guess", firm: assumed}
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE)
+    return file
+
+
+def test_what_was_measured_is_known_better_than_what_another_machine_has(mine: Path) -> None:
+    machine = load_machine(mine)
+    measured = prior_of(machine, mine, "lustre.ost_write_rate")
+    assumed = prior_of(machine, mine, "lustre.shared_commit")
+    foreign = prior_of(machine, mine, "lustre.journal_commit")
+    assert measured.spread < foreign.spread < 1.5
+    assert assumed.spread > measured.spread
+    assert measured.why.startswith("measured here")
+    assert foreign.why.startswith("another machine's")
+
+
+def test_rates_and_times_may_move_and_counts_may_not(mine: Path) -> None:
+    free = {one.path: one for one in free_values(load_machine(mine), mine)}
+    assert {"nodes.write_copy_rate", "lustre.mds.stat_rate", "lustre.shared_commit"} <= free.keys()
+    assert not {"lustre.rpc_size", "nodes.lock_threads", "lustre.osts"} & free.keys()
+    for one in free.values():
+        assert one.lower < one.value < one.upper

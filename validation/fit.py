@@ -1,0 +1,376 @@
+"""A machine from a dozen measurements: its most probable values, and what they leave unexplained.
+
+The values that a machine file is least sure of, and that the runs hang on, are moved until the
+simulated numbers are as probable as they can be (:mod:`xc40io.validation.posterior`): a value moves
+as far as its source allows (:mod:`xc40io.validation.value_prior`), and a number is met no better
+than the model meets numbers of its kind (:mod:`xc40io.trust.model_error`). Each value is moved once
+to find the slopes; a step is simulated, and corrects them (Broyden's rule).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from xc40io.config.errors import InputError
+from xc40io.config.machine import Machine, load_machine
+from xc40io.engine.types import Floats
+from xc40io.trust.how_sure import expected
+from xc40io.trust.model_error import model_errors
+from xc40io.validation.claim import Claim
+from xc40io.validation.claim_trial import subject_of
+from xc40io.validation.free_parameter import Changes, FreeParameter, merged
+from xc40io.validation.model_error import Rate, metadata_rates_of, rates_of
+from xc40io.validation.posterior import Evidence, Posterior, improbability, posterior
+from xc40io.validation.sensitivity import BLIND
+from xc40io.validation.sensitivity_page import load_seen
+from xc40io.validation.trial import Reading, Simulate, Trials
+from xc40io.validation.value_prior import Prior, free_values, together
+from xc40io.workloads.traits import COLLECTIVE, METADATA, access_of
+
+STEP = 0.2
+"""Of the logarithm of a value: far enough that a simulation, constant in small pieces, moves."""
+
+BUDGET = 400
+"""Runs, with which a dozen measurements can tell what some thirty values do."""
+
+NINE_OF_TEN = 1.645
+"""Standard deviations to each side between which nine of ten lie."""
+
+_LEFT = 4  # steps for which runs are kept back
+_LONGEST = 1.0  # of the logarithm of a value in one step: beyond it slopes say little
+_ENOUGH = 0.05  # of a value's logarithm: a smaller step changes nothing that is told
+_UNKNOWN = 1.0  # elasticity of a value that no table of sensitivities has
+_LEAST = 0.3  # of one that it has: the table knows few claims
+
+
+class Value(NamedTuple):
+    """A value of the machine, before and after."""
+
+    parameter: FreeParameter
+    prior: Prior
+    after: float
+    spread: float  # standard deviation of its logarithm
+    seen_by: tuple[str, ...]  # the readings that depend on it
+
+
+class Number(NamedTuple):
+    """A measured number; before, after and left out are simulated over measured."""
+
+    reading: Reading
+    before: float
+    after: float
+    left_out: float  # with all that the other numbers say
+    surprise: float  # by how many standard deviations the other numbers contradict it
+    reach: float  # by what factor the values could move it, two standard deviations each
+    sure: float  # the factor within which nine of ten numbers of its kind lie
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What came of a fit."""
+
+    machine: Machine
+    file: Path
+    values: tuple[Value, ...]  # those that were moved, the ones that moved furthest first
+    unseen: tuple[str, ...]  # paths that no measurement depends on
+    untried: tuple[str, ...]  # paths for which the budget did not reach
+    numbers: tuple[Number, ...]
+    runs: int
+    steps: int
+
+    @property
+    def unmet(self) -> tuple[Number, ...]:
+        """The numbers that no value within what is plausible can bring about."""
+        return tuple(
+            one
+            for one in self.numbers
+            if abs(math.log(one.after)) > math.log(one.sure)
+            and abs(math.log(one.before)) > math.log(one.reach) + math.log(one.sure) / 2.0
+        )
+
+    @property
+    def contradicted(self) -> tuple[Number, ...]:
+        """The numbers of which all others say something else: one in a hundred by chance."""
+        return tuple(one for one in self.numbers if abs(one.surprise) > _CONTRADICTS)
+
+
+_CONTRADICTS = 2.58  # standard deviations
+
+
+def fit(
+    file: Path,
+    claims: Mapping[str, Claim],
+    simulate: Callable[[Mapping[str, Claim]], Simulate],
+    *,
+    known: Mapping[str, object] | None = None,
+    paths: Sequence[str] = (),
+    budget: int = BUDGET,
+    told: Callable[[str], None] = lambda _: None,
+) -> Fit:
+    """Fit a machine to measurements.
+
+    Parameters
+    ----------
+    file
+        The machine file.
+    claims
+        The measurements; their runs are made on this machine, whatever they name.
+    simulate
+        Returns what simulates claims.
+    known
+        Values that need no fit, by path.
+    paths
+        The only values that may be moved; any that the measurements may see unless given.
+    budget
+        Most runs.
+    told
+        Told a line at each step.
+
+    Raises
+    ------
+    InputError
+        If nothing can be fitted, or the budget does not reach for one value.
+    """
+    machine = load_machine(file)
+    base: Changes = {machine.name: dict(known or {})} if known else {}
+    here = {name: _on(claim, file) for name, claim in claims.items() if _is_fit_for(claim)}
+    if not here:
+        raise InputError("no claim has a run and a measured number; right would be some that have")
+    trials = Trials([subject_of(claim) for claim in here.values()], simulate(here))
+    rates = {reading: _rate(here[reading.claim], reading) for reading in trials.readings}
+    free = _chosen(free_values(machine.with_changes(known or {}), file, known or {}), rates, paths)
+    count = max((budget - _LEFT * len(trials.readings)) // max(len(trials.readings), 1) - 1, 0)
+    tried = dict(list(free.items())[:count])
+    if not tried:
+        raise InputError(
+            f"budget = {budget} runs for {len(trials.readings)} numbers; right would be "
+            f"{(_LEFT + 2) * len(trials.readings)} at least"
+        )
+    return _Search(file, machine, trials, tried, rates, base, told).run(tuple(free)[count:])
+
+
+def _is_fit_for(claim: Claim) -> bool:
+    return bool(claim.runs) and claim.relation is not None and claim.relation.has_values
+
+
+def _on(claim: Claim, file: Path) -> Claim:
+    """Return a claim whose runs are made on a machine."""
+    runs = {
+        name: scenario.model_copy(update={"machine": str(file)})
+        for name, scenario in claim.runs.items()
+    }
+    return claim.model_copy(update={"runs": runs})
+
+
+def _rate(claim: Claim, reading: Reading) -> Rate | None:
+    """Return the phase whose rate a reading is; None of a ratio or a time."""
+    rates = (*rates_of(claim), *metadata_rates_of(claim))
+    return next((rate for rate in rates if rate.point == reading.run), None)
+
+
+def _chosen(
+    free: Mapping[FreeParameter, Prior], rates: Mapping[Reading, Rate | None], paths: Sequence[str]
+) -> dict[FreeParameter, Prior]:
+    """Return the values that may be moved, those first that the numbers probably hang on most."""
+    if paths:
+        wrong = set(paths) - {parameter.path for parameter in free}
+        if wrong:
+            raise InputError(
+                f"--free {min(wrong)}: the machine has no such rate or time; right would be one of "
+                f"{', '.join(sorted(parameter.path for parameter in free))}"
+            )
+        return {one: prior for one, prior in free.items() if one.path in paths}
+    kinds = [rate for rate in rates.values() if rate is not None]
+    collective = any(rate.traits.sharing == COLLECTIVE for rate in kinds)
+    where = {rate.traits.where for rate in kinds}
+    metadata = any(rate.kind == METADATA for rate in kinds) or not kinds
+    unused = {
+        "mpi": not collective,
+        "burst_buffer": "bb" not in where,
+        "ssd": "ssd" not in where,
+        "lustre.mds": not metadata,
+    }
+    known = _elasticities()
+    chosen = {
+        one: prior
+        for one, prior in free.items()
+        if not any(away and one.path.startswith(f"{part}.") for part, away in unused.items())
+    }
+    worth = {
+        one: prior.spread * max(known.get(one.path, _UNKNOWN), _LEAST)
+        for one, prior in chosen.items()
+    }
+    return dict(sorted(chosen.items(), key=lambda pair: -worth[pair[0]]))
+
+
+def _elasticities() -> dict[str, float]:
+    """Return the largest elasticity that any claim has of each path, as the table has it."""
+    found: dict[str, float] = {}
+    for name, seen in load_seen().items():
+        path = name.partition(" ")[0]
+        largest = max((abs(number) for _, number in seen.best), default=0.0)
+        found[path] = max(found.get(path, 0.0), largest)
+    return found
+
+
+class _Search:
+    """The search for the most probable values."""
+
+    def __init__(
+        self,
+        file: Path,
+        machine: Machine,
+        trials: Trials,
+        free: Mapping[FreeParameter, Prior],
+        rates: Mapping[Reading, Rate | None],
+        base: Changes,
+        told: Callable[[str], None],
+    ) -> None:
+        self._file, self._machine, self._trials = file, machine, trials
+        self._free, self._base, self._told = free, base, told
+        self._measured = np.log([r.measured.base for r in trials.readings if r.measured])
+        self._prior = np.array([prior.spread for prior in free.values()])
+        self._kind = [rates[reading] for reading in trials.readings]
+        self._model = _covariance(self._kind)
+        self._noise = np.array([max(r.tolerance, 0.02) / NINE_OF_TEN for r in trials.readings])
+
+    def run(self, untried: Sequence[FreeParameter]) -> Fit:
+        """Find the slopes, go to the most probable values, and return what came of it."""
+        self._told(f"{len(self._free)} values, {len(self._measured)} numbers")
+        points = [np.zeros(len(self._free)), *(STEP * np.eye(len(self._free)))]
+        logs = self._logs(points)
+        first, slopes = logs[0], (logs[1:] - logs[0]).T / STEP
+        slopes[np.abs(slopes) < BLIND] = 0.0
+        seen = slopes.copy()
+        at, now, steps = points[0], first, 0
+        best = (self._squares(at, now), at, now)
+        while steps < _LEFT:
+            wanted = self._posterior(at, now, slopes).values
+            move = np.clip(wanted - at, -_LONGEST, _LONGEST)
+            if np.abs(move).max() < _ENOUGH:
+                break
+            there = at + move
+            (after,) = self._logs([there])
+            # Broyden: the slopes that explain what this step has done, else as they were.
+            slopes = slopes + np.outer(after - now - slopes @ move, move) / (move @ move)
+            at, now, steps = there, after, steps + 1
+            squares = self._squares(at, now)
+            self._told(f"{self._trials.runs} runs, step {steps}, improbability {squares:.4g}")
+            if squares < best[0]:
+                best = (squares, at, now)
+        _, at, now = best
+        return self._fit(first, at, now, slopes, seen, untried, steps)
+
+    def _logs(self, points: Sequence[Floats]) -> Floats:
+        """Return ln of what is read where the values differ by so much in their logarithms."""
+        moved = (
+            (
+                one.changes(one.value * math.exp(float(log)))
+                for one, log in zip(self._free, point, strict=True)
+                if log
+            )
+            for point in points
+        )
+        logs: Floats = self._trials.logs([merged([self._base, *some]) for some in moved])
+        return logs[:, 0]  # of the only seed
+
+    def _posterior(self, at: Floats, now: Floats, slopes: Floats) -> Posterior:
+        """Return what is known if the simulated numbers go on from here along the slopes."""
+        off = self._measured - now + slopes @ at
+        return posterior(Evidence(off, slopes, self._prior, self._model, self._noise))
+
+    def _squares(self, at: Floats, now: Floats) -> float:
+        """Return how improbable values are, with the numbers that come of them."""
+        off = improbability(self._measured - now, self._model + np.diag(self._noise**2))
+        return off + float(((at / self._prior) ** 2).sum())
+
+    def _fit(
+        self,
+        first: Floats,
+        at: Floats,
+        now: Floats,
+        slopes: Floats,
+        seen: Floats,
+        untried: Sequence[FreeParameter],
+        steps: int,
+    ) -> Fit:
+        found = self._posterior(at, now, slopes)
+        names = [reading.name for reading in self._trials.readings]
+        sees = np.abs(seen) >= BLIND
+        values = [
+            Value(
+                one,
+                prior,
+                one.value * math.exp(float(at[place])),
+                float(found.spread[place]),
+                tuple(name for name, does in zip(names, sees[:, place], strict=True) if does),
+            )
+            for place, (one, prior) in enumerate(self._free.items())
+        ]
+        moved = [value for value in values if value.seen_by]
+        moved.sort(key=lambda one: -abs(math.log(one.after / one.parameter.value)))
+        return Fit(
+            self._machine,
+            self._file,
+            tuple(moved),
+            tuple(value.parameter.path for value in values if not value.seen_by),
+            tuple(parameter.path for parameter in untried),
+            tuple(self._numbers(first, now, at, slopes, seen, found)),
+            self._trials.runs,
+            steps,
+        )
+
+    def _numbers(
+        self,
+        first: Floats,
+        now: Floats,
+        at: Floats,
+        slopes: Floats,
+        seen: Floats,
+        found: Posterior,
+    ) -> list[Number]:
+        off = self._measured - now + slopes @ at
+        reach = 2.0 * np.sqrt(((seen * self._prior) ** 2).sum(axis=1))
+        own = NINE_OF_TEN * np.sqrt(np.diag(self._model) + self._noise**2)
+        return [
+            Number(
+                reading,
+                math.exp(float(first[n] - self._measured[n])),
+                math.exp(float(now[n] - self._measured[n])),
+                math.exp(float(found.left_out[n] - off[n])),
+                float(found.surprise[n]),
+                math.exp(float(reach[n])),
+                math.exp(float(own[n])),
+            )
+            for n, reading in enumerate(self._trials.readings)
+        ]
+
+
+def _covariance(rates: Sequence[Rate | None]) -> Floats:
+    """Return the covariance of the model's own errors of some numbers."""
+    spreads = np.array([_spread(rate) for rate in rates]) / NINE_OF_TEN
+    alike = np.array([[_are_alike(one, other) for other in rates] for one in rates])
+    shares = np.where(alike, together(), 0.0)
+    np.fill_diagonal(shares, 1.0)
+    covariance: Floats = shares * np.outer(spreads, spreads)
+    return covariance
+
+
+def _spread(rate: Rate | None) -> float:
+    """Return within what nine of ten numbers of a kind lie, as a logarithm."""
+    if rate is None:
+        return model_errors().unmeasured.crossed.nine_of_ten
+    # The machine is one's own: that it was never measured is what is being mended.
+    scenario = rate.scenario
+    return expected(scenario, rate.traits, rate.phase).spread.nine_of_ten
+
+
+def _are_alike(one: Rate | None, other: Rate | None) -> bool:
+    """Tell whether two numbers have part of their error in common: all are of one machine."""
+    return one is not None and other is not None and access_of(one.phase) == access_of(other.phase)

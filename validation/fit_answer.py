@@ -1,0 +1,212 @@
+"""What came of a fit: an answer, and a machine file that says of each value what it comes from."""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import yaml
+
+from xc40io.config.files import shipped
+from xc40io.config.parts.provenance import LIKE
+from xc40io.telling.answer import CELL, Answer, Column, Columns, Points, Table, Text, To, Values
+from xc40io.telling.units import ANY, NUMBER, RATIO, ROWS, WORDS, first_of
+from xc40io.topology.text import format_count
+from xc40io.validation.fit import NINE_OF_TEN, Fit, Value
+from xc40io.validation.free_parameter import DIGITS, rounded
+from xc40io.validation.machine_edit import NewValue
+
+
+def _bounds(value: Value) -> tuple[float, float]:
+    """Return where a value lies nine times of ten, in base units."""
+    factor = math.exp(NINE_OF_TEN * value.spread)
+    return value.after / factor, value.after * factor
+
+
+def _shown(value: Value, number: float) -> str:
+    return value.parameter.show(number)
+
+
+_VALUES: Columns = (
+    Column("path", WORDS, lambda one: one.parameter.path, head="value"),
+    Column("before", CELL, lambda one: _shown(one, one.parameter.value), to=To.PEOPLE),
+    Column("before", ANY, lambda one: one.parameter.value, to=To.JSON, help="In base units."),
+    Column("after", CELL, lambda one: _shown(one, one.after), to=To.PEOPLE),
+    Column("after", ANY, lambda one: rounded(one.after, DIGITS), to=To.JSON),
+    Column(
+        "range",
+        CELL,
+        lambda one: " to ".join(_shown(one, bound) for bound in _bounds(one)),
+        head="nine of ten",
+        to=To.PEOPLE,
+    ),
+    Column("low", ANY, lambda one: rounded(_bounds(one)[0], DIGITS), to=To.JSON),
+    Column("high", ANY, lambda one: rounded(_bounds(one)[1], DIGITS), to=To.JSON),
+    Column("seen_by", first_of(3), help="The numbers that depend on it.", head="seen by"),
+)
+
+_NUMBERS: Columns = (
+    Column("name", WORDS, lambda one: one.reading.name, head="number"),
+    Column("measured", CELL, lambda one: str(one.reading.measured), to=To.PEOPLE),
+    Column("measured", ANY, lambda one: one.reading.measured.base, to=To.JSON),
+    Column("before", RATIO, help="Simulated over measured, with the machine as it was."),
+    Column("after", RATIO, help="The same with the fitted machine."),
+    Column("left_out", RATIO, head="left out", help="By what all other numbers say."),
+)
+
+
+def fit_answer(found: Fit) -> Answer:
+    """Tell the verdict, the numbers before and after, the values, and what to doubt."""
+    return Answer(
+        "A machine fitted to measurements",
+        "",
+        [
+            Text(_verdict(found)),
+            Table(
+                _NUMBERS,
+                lambda: found.numbers,
+                title="Simulated over measured",
+                note="Left out: what the fit says of a number by all the others.",
+            ),
+            *([Table(_VALUES, lambda: found.values, title="Values")] if found.values else []),
+            Points(list(_doubts(found)), title="What to doubt", alert=bool(found.unmet)),
+            Text(_rest(found)),
+        ],
+        values=Values(
+            "fit",
+            (
+                Column("machine", WORDS, lambda of: of.machine.name),
+                Column("numbers", ROWS, inner=_NUMBERS),
+                Column("values", ROWS, inner=_VALUES),
+                Column("unmet", ROWS, lambda of: [one.reading.name for one in of.unmet]),
+                Column(
+                    "contradicted", ROWS, lambda of: [one.reading.name for one in of.contradicted]
+                ),
+                Column("unseen", ROWS, lambda of: list(of.unseen)),
+                Column("untried", ROWS, lambda of: list(of.untried)),
+                Column("runs", NUMBER),
+            ),
+            found,
+        ),
+    )
+
+
+def median_error(ratios: Sequence[float]) -> float:
+    """Return the median factor by which ratios are off, to either side."""
+    errors = [abs(math.log(ratio)) for ratio in ratios]
+    return math.exp(statistics.median(errors))
+
+
+def _verdict(found: Fit) -> str:
+    before, after, left = (
+        median_error([getattr(one, what) for one in found.numbers])
+        for what in ("before", "after", "left_out")
+    )
+    return (
+        f"The middle one of {format_count(len(found.numbers), 'number')} is off by a factor of "
+        f"{RATIO.write(after)} after the fit, {RATIO.write(before)} before; each left out in turn "
+        f"and told by the others, by {RATIO.write(left)}. What was not measured is known no better "
+        "than the last of them."
+    )
+
+
+def _doubts(found: Fit) -> Iterator[str]:
+    """Yield what the fit could not mend, and what contradicts."""
+    for one in found.unmet:
+        yield (
+            f"{one.reading.name}: simulated {RATIO.write(one.before)} times what was measured, and "
+            f"no value that is plausible changes that by more than a factor of "
+            f"{RATIO.write(one.reach)}: the model lacks something, or the run was another one"
+        )
+    for one in found.contradicted:
+        if one not in found.unmet:
+            yield (
+                f"{one.reading.name}: the other numbers say {RATIO.write(one.left_out)} times what "
+                "was measured, which is that far off once in a hundred: measure it again"
+            )
+    if not found.unmet and not found.contradicted:
+        yield "No number contradicts the others by more than chance."
+
+
+def _rest(found: Fit) -> str:
+    told = [f"It took {format_count(found.runs, 'run')}, and {format_count(found.steps, 'step')}."]
+    if found.unseen:
+        told.append(f"No number depends on {', '.join(found.unseen)}: these are as they were.")
+    if found.untried:
+        told.append(
+            f"Not tried, since the budget did not reach: {', '.join(found.untried)}. A larger "
+            "--budget tries them, --free names others."
+        )
+    return " ".join(told)
+
+
+def fitted_machine(
+    found: Fit, known: Mapping[str, NewValue], name: str, source: str, day: date, place: Path
+) -> str:
+    """Return the text of a machine file with what was fitted, which is like the one it was.
+
+    Parameters
+    ----------
+    found
+        The fit.
+    known
+        Values that needed no fit: they are written, too.
+    name
+        Of the new machine.
+    source
+        What the measurements stand in.
+    day
+        Of the fit.
+    place
+        Where the file will stand, from which the path to the old one leads.
+    """
+    document: dict[str, object] = {
+        "name": name,
+        "title": f"{found.machine.title}, fitted",
+        "description": f"{found.machine.title}, with values fitted to {source}.",
+        LIKE: _path_from(place.parent, found.file),
+    }
+    for path, new in known.items():
+        _put(document, path, {"value": new.value, "source": new.source, "firm": new.firm})
+    for value in found.values:
+        shown = _shown(value, value.after)
+        if path_is_moved(value):
+            low, high = (_shown(value, bound) for bound in _bounds(value))
+            seen = f"{', '.join(value.seen_by[:3])}{' and others' * (len(value.seen_by) > 3)}"
+            _put(
+                document,
+                value.parameter.path,
+                {
+                    "value": shown,
+                    "source": f"fitted to {source} on {day.isoformat()} ({seen}); nine of ten: "
+                    f"{low} to {high}; {_shown(value, value.parameter.value)} before",
+                    "firm": "calibrated",
+                },
+            )
+    return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
+
+
+def path_is_moved(value: Value) -> bool:
+    """Tell whether a value has another one than before, with the digits that are written."""
+    return rounded(value.after, DIGITS) != rounded(value.parameter.value, DIGITS)
+
+
+def _path_from(folder: Path, file: Path) -> str:
+    """Return how a machine file names another one: a shipped one by its name."""
+    if shipped("machines").get(file.stem) == file:
+        return file.stem
+    return os.path.relpath(file.resolve(), folder.resolve())
+
+
+def _put(document: dict[str, object], path: str, leaf: dict[str, str]) -> None:
+    *parts, name = path.split(".")
+    inside = document
+    for part in parts:
+        deeper = inside.setdefault(part, {})
+        assert isinstance(deeper, dict)
+        inside = deeper
+    inside[name] = leaf
