@@ -99,7 +99,9 @@ class Walk:
         self.seen: set[tuple[ast.AST, frozenset[str]]] = set()
         file, name, parameter = start.split(":")
         module = file.replace("sim/", "xc40io.").replace("/", ".").removesuffix(".py")
-        self.enter(house.look_up(module, name), frozenset({parameter}))
+        if (found := house.look_up(module, name)) is None:
+            raise SystemExit(f"{start}: there is no such function; right would be another of WALKS")
+        self.enter(found, frozenset({parameter}))
 
     def enter(self, at: Found, carried: frozenset[str]) -> None:
         """Stop at a function, and go where it passes the parameter on."""
@@ -127,16 +129,18 @@ class Inside(ast.NodeVisitor):
         """Return whether the parameter, or what is made of it, is in an expression."""
         return any(isinstance(one, ast.Name) and one.id in self.carried for one in ast.walk(node))
 
-    def callee(self, function: ast.expr) -> Found | None:
+    def callee(self, function: ast.expr) -> tuple[str, ast.FunctionDef] | None:
         """Return what is called, if the text says so."""
-        house, methods = self.walk.house, []
+        house = self.walk.house
+        methods: list[tuple[str, ast.FunctionDef]] = []
         match function:
             case ast.Name(id=name):
-                found = house.look_up(self.module, name)
-                if found is None or isinstance(found[1], ast.FunctionDef):
-                    return found
-                made = [one for one in found[1].body if getattr(one, "name", "") == "__init__"]
-                methods = [(found[0], one) for one in made]
+                home, found = house.look_up(self.module, name) or ("", None)
+                if isinstance(found, ast.FunctionDef):
+                    return home, found
+                inside = found.body if found is not None else []
+                made = (one for one in inside if isinstance(one, ast.FunctionDef))
+                methods = [(home, one) for one in made if one.name == "__init__"]
             case ast.Attribute(value=value, attr=name):
                 methods = house.methods.get(name, [])
                 if getattr(value, "id", "") == "self":
@@ -158,7 +162,8 @@ class Inside(ast.NodeVisitor):
     def give(self, node: ast.Assign | ast.NamedExpr | ast.For | ast.withitem) -> None:
         """Note what names are given, and go on."""
         fields = dict(ast.iter_fields(node))
-        if self.carries(fields.get("value") or fields.get("iter") or fields.get("context_expr")):
+        source = fields.get("value") or fields.get("iter") or fields.get("context_expr")
+        if source is not None and self.carries(source):
             given = fields.get("targets") or [fields.get("target") or fields.get("optional_vars")]
             names = [one for target in given if target for one in ast.walk(target)]
             self.carried |= {one.id for one in names if isinstance(one, ast.Name)}
@@ -236,7 +241,7 @@ def main() -> None:
         root = Path(wanted)
         if not root.is_dir():
             root = Path(folder)
-            command = ["git", "-C", here, "archive", "--output", root / "a.tar", wanted]
+            command = ["git", "-C", str(here), "archive", "--output", str(root / "a.tar"), wanted]
             subprocess.run([*command, "pyproject.toml", *FOLDERS, "tests"], check=True)
             shutil.unpack_archive(root / "a.tar", root, filter="data")
         for what, figures in table(root):

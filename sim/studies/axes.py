@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.parts.releases import RELEASE, release_name
@@ -109,7 +109,7 @@ def axes_of(over: Over) -> tuple[Axis, ...]:
     """Return axes; raise InputError if one has no values, or not of these forms."""
     if not isinstance(over, Mapping):
         return tuple(over)
-    named: Mapping[str, str | Sequence[Any]] = over
+    named = cast("Mapping[str, str | Sequence[Any]]", over)
     return tuple(
         axis_of(path, parse_values(given, f"--over {path}") if isinstance(given, str) else given)
         for path, given in named.items()
