@@ -19,6 +19,8 @@ READ = {
     "compare --machine": f"compare --machine {{}}.yaml {SMALL} {{}}.yaml theta -- -w",
     "explain arguments": "explain {}.yaml",
     "explain --machine": f"explain --machine {{}}.yaml {SMALL} -- -w",
+    "fit machine": "fit {}.yaml --from jobs.csv",
+    "fit --from": "fit theta --from {}.yaml",
     "h5bench config": f"h5bench {{}}.json {SMALL}",
     "io500 config": f"io500 {{}}.ini {SMALL} --dry-run",
     "jobs summary path": "jobs summary {}.csv",

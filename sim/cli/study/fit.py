@@ -12,6 +12,7 @@ from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.options import MOST_PROCESSES, MOST_RUNS, Whole
 from xc40io.cli.written import FILE
 from xc40io.config.files import find
+from xc40io.config.machine import load_machine
 from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
@@ -50,7 +51,7 @@ from xc40io.validation.trial import Simulate
     help="Most runs; those that are remembered count too.",
 )
 @click.option(
-    "--write",
+    "--output",
     "fitted",
     type=FILE,
     metavar="FITTED.yaml",
@@ -81,8 +82,10 @@ def fit(
     have finished are remembered: after an interrupt the same command goes on where it was.
     """
     if fitted is not None:
-        check_writable(Path(fitted), "--write")
-    place, known = find("machines", machine), load_values(Path(file))
+        check_writable(Path(fitted), "--output")
+    place = find("machines", machine)
+    load_machine(place)  # what is wrong with it is said before anything is read for it
+    known = load_values(Path(file))
     with ProgressBar("runs") as progress:
         simulations = Simulations(jobs or processors(), Store(), progress)
 
@@ -103,7 +106,7 @@ def fit(
         day = datetime.now(UTC).date()
         target = Path(fitted)
         text = fitted_machine(found, known, target.stem, Path(file).name, day, target)
-        write_whole(fitted, text, "--write")
+        write_whole(fitted, text, "--output")
     click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)

@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_value_that_differs_is_found_and_the_machine_is_written(folder, xc40io, monkeypatch):
     monkeypatch.chdir(folder)
-    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--write", "fitted.yaml", "--json")
+    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--output", "fitted.yaml", "--json")
     assert done.exit_code == 0, done.stderr
     told = json.loads(done.stdout)
     numbers = {one["name"]: one for one in told["numbers"]}
@@ -105,7 +105,7 @@ def test_values_beside_the_claims_need_no_fit_and_are_written(folder, xc40io, mo
     claims["values"] = {"nodes.write_copy_rate": leaf}
     Path("known.yaml").write_text(yaml.safe_dump(claims))
     words = ("fit", "mine.yaml", "--from", "known.yaml", "--free", "nodes.call_time")
-    done = xc40io(*words, "--write", "known-fit.yaml", "--json")
+    done = xc40io(*words, "--output", "known-fit.yaml", "--json")
     assert all(abs(one["before"] - 1.0) < 0.05 for one in json.loads(done.stdout)["numbers"])
     written = load_machine("known-fit.yaml")
     assert written.values()["nodes.write_copy_rate"] == 200e6
@@ -129,7 +129,7 @@ def test_what_cannot_be_fitted_is_refused(folder, xc40io, monkeypatch, words, sa
 def test_the_machine_itself_is_not_written_over(folder, xc40io, monkeypatch):
     monkeypatch.chdir(folder)
     before = Path("mine.yaml").read_text()
-    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--write", "mine.yaml")
+    done = xc40io("fit", "mine.yaml", "--from", "ours.yaml", "--output", "mine.yaml")
     assert done.exit_code == 2
     assert "is read by the same command" in done.stderr
     assert Path("mine.yaml").read_text() == before
