@@ -145,12 +145,13 @@ def fit(
     trials = Trials([subject_of(claim) for claim in here.values()], simulate(here))
     rates = {reading: _rate(here[reading.claim], reading) for reading in trials.readings}
     free = _chosen(free_values(machine.with_changes(known or {}), file, known or {}), rates, paths)
-    count = max((budget - _LEFT * len(trials.readings)) // max(len(trials.readings), 1) - 1, 0)
+    each = len({run for subject in trials.subjects for run in subject.runs})
+    count = max(budget // each - _LEFT - 1, 0)
     tried = dict(list(free.items())[:count])
     if not tried:
         raise InputError(
-            f"budget = {budget} runs for {len(trials.readings)} numbers; right would be "
-            f"{(_LEFT + 2) * len(trials.readings)} at least"
+            f"budget = {budget} runs, of which each step takes {each}; right would be "
+            f"{(_LEFT + 2) * each} at least"
         )
     return _Search(file, machine, trials, tried, rates, base, told).run(tuple(free)[count:])
 
