@@ -30,11 +30,12 @@ from xc40io.validation.posterior import Evidence, Posterior, improbability, post
 from xc40io.validation.sensitivity import BLIND
 from xc40io.validation.sensitivity_page import load_seen
 from xc40io.validation.trial import Reading, Simulate, Trials
-from xc40io.validation.value_prior import Prior, free_values, together
+from xc40io.validation.value_prior import Prior, free_values, structure, together
 from xc40io.workloads.traits import COLLECTIVE, METADATA, access_of
 
-STEP = 0.2
-"""Of the logarithm of a value: far enough that a simulation, constant in small pieces, moves."""
+_WIDTHS = (0.1, 1.0)
+"""By how much a value is moved to each side, of its logarithm, at least and at most: far enough
+that a simulation, constant in small pieces, moves, and not where another machine begins."""
 
 BUDGET = 400
 """Runs, with which a dozen measurements can tell what some thirty values do."""
@@ -146,14 +147,14 @@ def fit(
     rates = {reading: _rate(here[reading.claim], reading) for reading in trials.readings}
     free = _chosen(free_values(machine.with_changes(known or {}), file, known or {}), rates, paths)
     each = len({run for subject in trials.subjects for run in subject.runs})
-    count = max(budget // each - _LEFT - 1, 0)
+    count = max((budget // each - _LEFT - 1) // 2, 0)
     tried = dict(list(free.items())[:count])
     if not tried:
         raise InputError(
             f"budget = {budget} runs, of which each step takes {each}; right would be "
-            f"{(_LEFT + 2) * each} at least"
+            f"{(_LEFT + 3) * each} at least"
         )
-    return _Search(file, machine, trials, tried, rates, base, told).run(tuple(free)[count:])
+    return _Search(file, machine, trials, tried, rates, base, budget, told).run(tuple(free)[count:])
 
 
 def _is_fit_for(claim: Claim) -> bool:
@@ -231,42 +232,76 @@ class _Search:
         free: Mapping[FreeParameter, Prior],
         rates: Mapping[Reading, Rate | None],
         base: Changes,
+        budget: int,
         told: Callable[[str], None],
     ) -> None:
         self._file, self._machine, self._trials = file, machine, trials
-        self._free, self._base, self._told = free, base, told
+        self._free, self._base, self._told, self._budget = free, base, told, budget
+        self._round = 2 * len(free) * len({run for one in trials.subjects for run in one.runs})
         self._measured = np.log([r.measured.base for r in trials.readings if r.measured])
+        self._bounds = [
+            np.array([math.log(getattr(one, bound) / one.value) for one in free])
+            for bound in ("lower", "upper")
+        ]
         self._prior = np.array([prior.spread for prior in free.values()])
         self._kind = [rates[reading] for reading in trials.readings]
-        self._model = _covariance(self._kind)
+        self._model = np.zeros((0, 0))
         self._noise = np.array([max(r.tolerance, 0.02) / NINE_OF_TEN for r in trials.readings])
 
     def run(self, untried: Sequence[FreeParameter]) -> Fit:
         """Find the slopes, go to the most probable values, and return what came of it."""
         self._told(f"{len(self._free)} values, {len(self._measured)} numbers")
-        points = [np.zeros(len(self._free)), *(STEP * np.eye(len(self._free)))]
-        logs = self._logs(points)
-        first, slopes = logs[0], (logs[1:] - logs[0]).T / STEP
-        slopes[np.abs(slopes) < BLIND] = 0.0
-        seen = slopes.copy()
-        at, now, steps = points[0], first, 0
+        at = np.zeros(len(self._free))
+        (first,) = self._logs([at])
+        slopes = self._slopes(at, self._prior)
+        self._model = _covariance(self._kind, slopes * self._prior)
+        seen, now, steps = slopes, first, 0
         best = (self._squares(at, now), at, now)
-        while steps < _LEFT:
-            wanted = self._posterior(at, now, slopes).values
-            move = np.clip(wanted - at, -_LONGEST, _LONGEST)
-            if np.abs(move).max() < _ENOUGH:
-                break
-            there = at + move
-            (after,) = self._logs([there])
-            # Broyden: the slopes that explain what this step has done, else as they were.
-            slopes = slopes + np.outer(after - now - slopes @ move, move) / (move @ move)
-            at, now, steps = there, after, steps + 1
-            squares = self._squares(at, now)
-            self._told(f"{self._trials.runs} runs, step {steps}, improbability {squares:.4g}")
-            if squares < best[0]:
+        for probed in (True, False):
+            while steps < _LEFT:
+                move = self._step(at, now, slopes)
+                if np.abs(move).max() < _ENOUGH:
+                    break
+                (after,) = self._logs([at + move])
+                # Broyden: the slopes that explain what this step has done, else as they were.
+                slopes = slopes + np.outer(after - now - slopes @ move, move) / (move @ move)
+                at, now, steps = at + move, after, steps + 1
+                squares = self._squares(at, now)
+                self._told(f"{self._trials.runs} runs, step {steps}, improbability {squares:.4g}")
+                if squares >= best[0]:
+                    break
                 best = (squares, at, now)
+            _, at, now = best
+            if probed and steps and self._trials.runs + self._round < self._budget:
+                # Where another value binds, those that did have become blind.
+                slopes = self._slopes(at, self._posterior(at, now, slopes).spread)
+                seen = np.where(np.abs(slopes) > np.abs(seen), slopes, seen)
+                steps = min(steps, _LEFT - 2)
         _, at, now = best
         return self._fit(first, at, now, slopes, seen, untried, steps)
+
+    def _step(self, at: Floats, now: Floats, slopes: Floats) -> Floats:
+        """Return the way to the most probable values, no further than slopes say something."""
+        wanted = np.clip(self._posterior(at, now, slopes).values, *self._bounds)
+        return np.clip(wanted - at, -_LONGEST, _LONGEST)
+
+    def _slopes(self, at: Floats, spread: Floats) -> Floats:
+        """Return the slopes around a point, each over the range in which its value may lie.
+
+        That is from one standard deviation below to one above (statistical linearisation): what
+        binds now hides what would bind there.
+        """
+        widths = np.clip(spread, *_WIDTHS)
+        above, below = (np.clip(at + side * widths, *self._bounds) for side in (1.0, -1.0))
+        points = [
+            np.where(np.arange(len(at)) == n, side, at)
+            for side in (above, below)
+            for n in range(len(at))
+        ]
+        logs = self._logs(points)
+        slopes: Floats = ((logs[: len(at)] - logs[len(at) :]) / (above - below)[:, None]).T
+        slopes[np.abs(slopes) < BLIND] = 0.0
+        return slopes
 
     def _logs(self, points: Sequence[Floats]) -> Floats:
         """Return ln of what is read where the values differ by so much in their logarithms."""
@@ -353,9 +388,14 @@ class _Search:
         ]
 
 
-def _covariance(rates: Sequence[Rate | None]) -> Floats:
-    """Return the covariance of the model's own errors of some numbers."""
-    spreads = np.array([_spread(rate) for rate in rates]) / NINE_OF_TEN
+def _covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:
+    """Return the covariance of the model's own errors of some numbers.
+
+    What the validation found of a kind has the errors of the machines' values in it, which were no
+    surer there: ``reach``, (readings, values), is what one standard deviation of each does.
+    """
+    found = np.array([_spread(rate) for rate in rates]) / NINE_OF_TEN
+    spreads = np.sqrt(np.maximum(found**2 - (reach**2).sum(axis=1), structure() ** 2))
     alike = np.array([[_are_alike(one, other) for other in rates] for one in rates])
     shares = np.where(alike, together(), 0.0)
     np.fill_diagonal(shares, 1.0)

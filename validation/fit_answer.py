@@ -73,7 +73,7 @@ def fit_answer(found: Fit) -> Answer:
                 note="Left out: what the fit says of a number by all the others.",
             ),
             *([Table(_VALUES, lambda: found.values, title="Values")] if found.values else []),
-            Points(list(_doubts(found)), title="What to doubt", alert=bool(found.unmet)),
+            Points(list(_doubts(found)), title="What to doubt"),
             Text(_rest(found)),
         ],
         values=Values(

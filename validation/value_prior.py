@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping, shipped
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.model import Model, checked
@@ -22,6 +24,7 @@ from xc40io.validation.free_parameter import FreeParameter, paths_that_move
 FILE = Path(__file__).resolve().parent / "priors.yaml"
 _FEWEST = 3  # values of other machines, with which a spread says something
 _REACH = 3.0  # standard deviations to each side that a search may go
+_PARTS = (1.0, 0.5, 0.25, 0.1, 0.05)  # of that, where the machine would not be one
 
 
 class _Priors(Model):
@@ -30,6 +33,7 @@ class _Priors(Model):
     firm: Mapping[str, float]
     like: float
     together: float
+    structure: float
     least: float
     besides: list[str]
 
@@ -60,17 +64,27 @@ def free_values(
         value = values.get(path)
         if path not in known and isinstance(value, float) and 0.0 < value < math.inf:
             prior = prior_of(machine, file, path)
-            reach = math.exp(_REACH * prior.spread)
             parameter = FreeParameter(
                 path=path,
                 machines={machine.name: machine},
                 files={machine.name: file},
-                lower=value / reach,
-                upper=value * reach,
+                lower=value * _allowed(machine, path, -_REACH * prior.spread),
+                upper=value * _allowed(machine, path, _REACH * prior.spread),
                 reason=prior.why,
             )
-            found[parameter] = prior
+            if parameter.lower < parameter.upper:
+                found[parameter] = prior
     return found
+
+
+def _allowed(machine: Machine, path: str, log: float) -> float:
+    """Return by what factor a value may be another, at most so far: a share is no more than 1."""
+    for part in _PARTS:
+        factor = math.exp(part * log)
+        with suppress(InputError):
+            machine.with_changes({path: machine.values()[path] * factor})
+            return factor
+    return 1.0
 
 
 def prior_of(machine: Machine, file: Path, path: str) -> Prior:
@@ -86,6 +100,11 @@ def prior_of(machine: Machine, file: Path, path: str) -> Prior:
 def together() -> float:
     """Return how much the errors of two runs of one kind are alike: their correlation."""
     return _priors().together
+
+
+def structure() -> float:
+    """Return the standard deviation of the error that remains where all values are right."""
+    return _priors().structure
 
 
 @cache

@@ -117,7 +117,7 @@ def test_values_beside_the_claims_need_no_fit_and_are_written(folder, xc40io, mo
     [
         (
             ["--budget", "3"],
-            "budget = 3 runs, of which each step takes 3; right would be 18 at least",
+            "budget = 3 runs, of which each step takes 3; right would be 21 at least",
         ),
         (["--free", "nodes.cores"], "--free nodes.cores: the machine has no such rate or time"),
     ],
