@@ -248,6 +248,7 @@ FAULTS = (
 
 LINES: dict[str, Line] = {
     "calibrate": ("--jobs", "1", "--claim", "none"),
+    "fit": ("theta", "--from", "claims.yaml", "--free", "nodes.call_time", "--jobs", "1"),
     "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
     "explain": ("--jobs", "1", *SMALL, "--", *IOR),
     "h5bench": ("h5bench.json", *SMALL),
@@ -427,6 +428,7 @@ _READERS: tuple[Line, ...] = (
         ("mdtest", *SMALL, "--", "-n", "2", "-x", "{}"),
         ("measured", "{}"),
         ("validate", "--claims", "{}"),
+        ("fit", "theta", "--from", "{}"),
     ),
     *(("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")),
     *(("plan", "--jobs-from", "{}"), ("jobs", "summary", "jobs.csv", "--habits", "{}")),
