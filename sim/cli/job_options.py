@@ -6,7 +6,7 @@ them beside it: its seed, its environment, its faults.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -91,7 +91,7 @@ def typed_options(context: click.Context, job: Mapping[str, Any]) -> set[str]:
 
 
 def refuse_beside(
-    context: click.Context, name: str, job: Mapping[str, Any], allowed: set[str], right: str
+    context: click.Context, name: str, job: Mapping[str, Any], allowed: Set[str], right: str
 ) -> None:
     """Raise InputError if an option of a job was typed that a scenario says itself.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,8 +50,28 @@ def scenario_of_file(
     """
     if load is load_jobs and is_job_script(name):
         return scenario_of_job_script(context, name, assignments, job)
-    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    scenario = changed(
+    return checked_file(name, with_typed(context, name, assignments, job, right=right, load=load))
+
+
+def with_typed(
+    context: click.Context,
+    name: str,
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    *,
+    right: str,
+    load: Callable[[str], Scenario | JobsScenario],
+    beside: Set[str] = _OF_A_SCENARIO,
+) -> Scenario | JobsScenario:
+    """Return what ``load`` makes of a name, with what was typed beside it: options in ``beside``.
+
+    Raises
+    ------
+    InputError
+        If there is no such scenario, or an option cannot stand beside it.
+    """
+    refuse_beside(context, name, job, beside, right)
+    return changed(
         load(name),
         seed=job["seed"] if "seed" in typed_options(context, job) else None,
         assignments=assignments,
@@ -59,7 +79,6 @@ def scenario_of_file(
         environment=job["environment"],
         faults=job["faults"],
     )
-    return checked_file(name, scenario)
 
 
 def scenario_of_job_script(

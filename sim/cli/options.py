@@ -56,6 +56,12 @@ class Whole(click.IntRange):
         return "" if self.min is None and self.max is None else super()._describe_range()
 
 
+JOBS = click.option(
+    "--jobs", type=Whole(min=1, most=MOST_PROCESSES), help="Processes.  [default: one a processor]"
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
 def _shown(text: str) -> str:
     return repr(text) if len(text) <= 80 else f"{text[:80]!r}... ({len(text):,} characters)"
 
@@ -114,7 +120,7 @@ TABLES = (".csv", ".parquet")
 """What the names of trace tables end in."""
 
 _SHOWN = (
-    click.option("--json", "as_json", is_flag=True, help="Print one JSON document."),
+    JSON,
     click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),
     exact_option,
     click.option("--lustre-stats", is_flag=True, help="Also print what locks and page caches did."),

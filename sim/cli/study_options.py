@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 import click
 
 from xc40io.archive.whole_files import make_folder, replacing, write_whole
-from xc40io.cli.options import MOST_PROCESSES, MOST_SEEDS, Whole, exact_option
+from xc40io.cli.options import JOBS, JSON, MOST_SEEDS, Whole, exact_option
 from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.files_in_use import note_written
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
 _PICTURES = ("svg", "png", "pdf")
 
-_JOBS = click.option(
-    "--jobs", type=Whole(min=1, most=MOST_PROCESSES), help="Processes.  [default: one a processor]"
-)
 _STORE = click.option(
     "--store",
     type=FOLDER,
@@ -55,7 +52,6 @@ _PLOTS = click.option("--plots", type=FOLDER, metavar="DIR", help="Also draw it 
 _HTML = click.option(
     "--html", type=FILE, metavar="FILE", help="Also write a page with it: one file for a browser."
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
 class Findings(NamedTuple):
@@ -251,7 +247,7 @@ def study_options(
         Whether there is ``--exact``, of a study that tells how sure its figures are.
     """
     added = [
-        _JSON,
+        JSON,
         *([exact_option] if exact else []),
         _HTML,
         *([_PLOTS] if plots else []),
@@ -259,7 +255,7 @@ def study_options(
         _CSV,
         *([_STORE, _SCHEDULER] if store else []),
     ]
-    added.append(_JOBS)
+    added.append(JOBS)
     if repeat:
         number = Whole(min=1, most=MOST_SEEDS)
         added.append(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from xc40io.cli.options import MOST_SEEDS, Whole
+from xc40io.cli.options import JSON, MOST_SEEDS, Whole
 from xc40io.config.errors import InputError
 from xc40io.results.job_table_answer import TableOfJobs, job_table_answer
 from xc40io.telling.data import document_of, json_text
@@ -45,7 +45,7 @@ def jobs() -> None:
     metavar="N",
     help="Kinds of jobs to tell of, those that move most bytes.  [default: 6]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@JSON
 def summary(path: str, habits: str, most: int | None, as_json: bool) -> None:
     """Print what is understood of FILE before anything runs: fields, assumptions, kinds of jobs.
 

@@ -9,6 +9,7 @@ import click
 
 from xc40io.archive.whole_files import check_writable, replacing, write_whole
 from xc40io.cli import options
+from xc40io.cli.options import JSON
 from xc40io.cli.written import FILE
 from xc40io.config.extras import need
 from xc40io.results.progress import ProgressBar
@@ -77,7 +78,7 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     help="What else is known of a table's files: striping, size.",
 )
 @options.recorded
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@JSON
 def summary(source: str, files: str | None, recorded: tuple[str, ...], as_json: bool) -> None:
     """Print what TRACE (CSV, Parquet or a Darshan log) amounts to."""
     with ProgressBar() as progress:

@@ -11,7 +11,7 @@ import click
 
 from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.exports import Command
-from xc40io.cli.options import MOST_PROCESSES, MOST_RUNS, MOST_SEEDS, Whole
+from xc40io.cli.options import JOBS, MOST_RUNS, MOST_SEEDS, Whole
 from xc40io.cli.written import FILE as WRITTEN
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.extras import need
@@ -76,11 +76,7 @@ def _shared(*, seeds: int, step: str) -> Callable[[Command], Command]:
             help="By how much a parameter is moved to each side to see what that does.",
         ),
         click.option("--full", is_flag=True, help="Also claims that take long."),
-        click.option(
-            "--jobs",
-            type=Whole(min=1, most=MOST_PROCESSES),
-            help="Processes.  [default: one for each core]",
-        ),
+        JOBS,
     )
 
     def decorate(command: Command) -> Command:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from xc40io.archive.whole_files import check_writable, write_whole
-from xc40io.cli.options import MOST_PROCESSES, MOST_RUNS, Whole
+from xc40io.cli.options import JOBS, JSON, MOST_RUNS, Whole
 from xc40io.cli.written import FILE
 from xc40io.config.files import find
 from xc40io.config.machine import load_machine
@@ -57,13 +57,8 @@ from xc40io.validation.trial import Simulate
     metavar="FITTED.yaml",
     help="Write a machine file that is like MACHINE, with what was fitted.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--jobs",
-    type=Whole(min=1, most=MOST_PROCESSES),
-    metavar="N",
-    help="Processes; one a core unless given.",
-)
+@JSON
+@JOBS
 def fit(
     *,
     machine: str,

@@ -10,8 +10,8 @@ import click
 
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
-from xc40io.cli.job_options import changed, describe, described, refuse_beside, typed_options
-from xc40io.cli.job_script import scenario_of_job_script
+from xc40io.cli.job_options import describe, described
+from xc40io.cli.job_script import scenario_of_job_script, with_typed
 from xc40io.cli.options import MOST_RUNS, Whole
 from xc40io.cli.study.named import workload_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
@@ -173,13 +173,8 @@ def _scenario(
     if is_job_script(name):
         return scenario_of_job_script(context, name, assignments, job, as_it_is=False)
     right = "--over, --set, --seed, --hints or --env"
-    refuse_beside(context, name, job, _OF_A_SCENARIO, right)
-    scenario = changed(
-        load_scenario(name),
-        seed=job["seed"] if "seed" in typed_options(context, job) else None,
-        assignments=assignments,
-        hints=job["hints"],
-        environment=job["environment"],
+    scenario = with_typed(
+        context, name, assignments, job, right=right, load=load_scenario, beside=_OF_A_SCENARIO
     )
     assert isinstance(scenario, Scenario)  # of one job, as load_scenario has it
     return scenario

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from xc40io.archive.whole_files import make_folder
-from xc40io.cli.options import MOST_PROCESSES, Whole
+from xc40io.cli.options import JOBS, JSON
 from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.engine.processors import processors
@@ -76,13 +76,8 @@ _FAILED = 1
     metavar="FILE",
     help="Write a page with the report and the figures of its claims.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--jobs",
-    type=Whole(min=1, most=MOST_PROCESSES),
-    metavar="N",
-    help="Processes; one a core unless given.",
-)
+@JSON
+@JOBS
 @click.option(
     "--no-cache", is_flag=True, help="Simulate what is known from before too, and keep nothing."
 )
