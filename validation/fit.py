@@ -3,14 +3,14 @@
 The values that a machine file is least sure of, and that the runs hang on, are moved until the
 simulated numbers are as probable as they can be (:mod:`xc40io.validation.posterior`): a value moves
 as far as its source allows (:mod:`xc40io.validation.value_prior`), and a number is met no better
-than the model meets numbers of its kind (:mod:`xc40io.trust.model_error`). Each value is moved once
-to find the slopes; a step is simulated, and corrects them (Broyden's rule).
+than the model meets numbers of its kind (:mod:`xc40io.trust.model_error`). Each value is moved to
+both sides to find the slopes; a step is simulated, and corrects them (Broyden's rule).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from xc40io.validation.claim import Claim
 from xc40io.validation.claim_trial import subject_of
 from xc40io.validation.free_parameter import Changes, FreeParameter, merged
 from xc40io.validation.model_error import Rate, metadata_rates_of, rates_of
-from xc40io.validation.posterior import Evidence, Posterior, improbability, posterior
+from xc40io.validation.posterior import Evidence, improbability, posterior
 from xc40io.validation.sensitivity import BLIND
 from xc40io.validation.sensitivity_page import load_seen
 from xc40io.validation.trial import Reading, Simulate, Trials
@@ -47,6 +47,7 @@ _LEFT = 4  # steps for which runs are kept back
 _LONGEST = 1.0  # of the logarithm of a value in one step: beyond it slopes say little
 _ENOUGH = 0.05  # of a value's logarithm: a smaller step changes nothing that is told
 _UNKNOWN = 1.0  # elasticity of a value that no table of sensitivities has
+_CONTRADICTS = 2.58  # standard deviations: one in a hundred by chance
 _LEAST = 0.3  # of one that it has: the table knows few claims
 
 
@@ -58,6 +59,11 @@ class Value(NamedTuple):
     after: float
     spread: float  # standard deviation of its logarithm
     seen_by: tuple[str, ...]  # the readings that depend on it
+
+    @property
+    def moved(self) -> float:
+        """How many times as large it is."""
+        return self.after / self.parameter.value
 
 
 class Number(NamedTuple):
@@ -99,9 +105,6 @@ class Fit:
     def contradicted(self) -> tuple[Number, ...]:
         """The numbers of which all others say something else: one in a hundred by chance."""
         return tuple(one for one in self.numbers if abs(one.surprise) > _CONTRADICTS)
-
-
-_CONTRADICTS = 2.58  # standard deviations
 
 
 def fit(
@@ -154,7 +157,18 @@ def fit(
             f"budget = {budget} runs, of which each step takes {each}; right would be "
             f"{(_LEFT + 3) * each} at least"
         )
-    return _Search(file, machine, trials, tried, rates, base, budget, told).run(tuple(free)[count:])
+    search = _Search(trials, tried, rates, base, budget - 2 * len(tried) * each, told)
+    found = search.run()
+    return Fit(
+        machine=machine,
+        file=file,
+        values=tuple(sorted(search.values(found), key=lambda one: -abs(math.log(one.moved)))),
+        unseen=tuple(one.path for one, sees in zip(tried, found.sees, strict=True) if not sees),
+        untried=tuple(parameter.path for parameter in tuple(free)[count:]),
+        numbers=tuple(search.numbers(found)),
+        runs=trials.runs,
+        steps=found.steps,
+    )
 
 
 def _is_fit_for(claim: Claim) -> bool:
@@ -221,68 +235,91 @@ def _elasticities() -> dict[str, float]:
     return found
 
 
+class _Found(NamedTuple):
+    """Where a search ended."""
+
+    first: Floats  # (readings,): what was simulated before, in logarithms
+    now: Floats  # (readings,): and there
+    at: Floats  # (values,): by what the values differ, in logarithms
+    seen: Floats  # (readings, values): the steepest slopes that were found
+    evidence: Evidence  # as seen from there
+    steps: int
+
+    @property
+    def sees(self) -> list[bool]:
+        """Whether any reading depends on each value."""
+        return [bool(column.any()) for column in self.seen.T]
+
+
 class _Search:
     """The search for the most probable values."""
 
     def __init__(
         self,
-        file: Path,
-        machine: Machine,
         trials: Trials,
         free: Mapping[FreeParameter, Prior],
         rates: Mapping[Reading, Rate | None],
         base: Changes,
-        budget: int,
+        enough: int,
         told: Callable[[str], None],
     ) -> None:
-        self._file, self._machine, self._trials = file, machine, trials
-        self._free, self._base, self._told, self._budget = free, base, told, budget
-        self._round = 2 * len(free) * len({run for one in trials.subjects for run in one.runs})
+        self._trials, self._free, self._base, self._told = trials, free, base, told
+        self._enough = enough  # runs, up to which there are some left for slopes once more
+        self._rates = [rates[reading] for reading in trials.readings]
         self._measured = np.log([r.measured.base for r in trials.readings if r.measured])
         self._bounds = [
             np.array([math.log(getattr(one, bound) / one.value) for one in free])
             for bound in ("lower", "upper")
         ]
         self._prior = np.array([prior.spread for prior in free.values()])
-        self._kind = [rates[reading] for reading in trials.readings]
-        self._model = np.zeros((0, 0))
-        self._noise = np.array([max(r.tolerance, 0.02) / NINE_OF_TEN for r in trials.readings])
 
-    def run(self, untried: Sequence[FreeParameter]) -> Fit:
-        """Find the slopes, go to the most probable values, and return what came of it."""
+    def run(self) -> _Found:
+        """Find the slopes, go to the most probable values, and return where that is."""
         self._told(f"{len(self._free)} values, {len(self._measured)} numbers")
         at = np.zeros(len(self._free))
         (first,) = self._logs([at])
-        slopes = self._slopes(at, self._prior)
-        self._model = _covariance(self._kind, slopes * self._prior)
-        seen, now, steps = slopes, first, 0
-        best = (self._squares(at, now), at, now)
+        seen = slopes = self._slopes(at, self._prior)
+        evidence = Evidence(
+            measured=self._measured - first,
+            slopes=slopes,
+            prior=self._prior,
+            model=_covariance(self._rates, slopes * self._prior),
+            noise=np.array([max(r.tolerance, 0.02) for r in self._trials.readings]) / NINE_OF_TEN,
+        )
+        now, steps = first, 0
+        best = (self._improbability(evidence, at, now), at, now)
         for probed in (True, False):
             while steps < _LEFT:
-                move = self._step(at, now, slopes)
+                move = self._step(evidence, at)
                 if np.abs(move).max() < _ENOUGH:
                     break
                 (after,) = self._logs([at + move])
                 # Broyden: the slopes that explain what this step has done, else as they were.
                 slopes = slopes + np.outer(after - now - slopes @ move, move) / (move @ move)
                 at, now, steps = at + move, after, steps + 1
-                squares = self._squares(at, now)
+                evidence = self._from(evidence, at, now, slopes)
+                squares = self._improbability(evidence, at, now)
                 self._told(f"{self._trials.runs} runs, step {steps}, improbability {squares:.4g}")
                 if squares >= best[0]:
                     break
                 best = (squares, at, now)
             _, at, now = best
-            if probed and steps and self._trials.runs + self._round < self._budget:
+            evidence = self._from(evidence, at, now, slopes)
+            if probed and steps and self._trials.runs < self._enough:
                 # Where another value binds, those that did have become blind.
-                slopes = self._slopes(at, self._posterior(at, now, slopes).spread)
+                slopes = self._slopes(at, posterior(evidence).spread)
+                evidence = self._from(evidence, at, now, slopes)
                 seen = np.where(np.abs(slopes) > np.abs(seen), slopes, seen)
                 steps = min(steps, _LEFT - 2)
-        _, at, now = best
-        return self._fit(first, at, now, slopes, seen, untried, steps)
+        return _Found(first, now, at, seen, evidence, steps)
 
-    def _step(self, at: Floats, now: Floats, slopes: Floats) -> Floats:
+    def _from(self, evidence: Evidence, at: Floats, now: Floats, slopes: Floats) -> Evidence:
+        """Return the evidence if the simulated numbers go on from here along the slopes."""
+        return evidence._replace(measured=self._measured - now + slopes @ at, slopes=slopes)
+
+    def _step(self, evidence: Evidence, at: Floats) -> Floats:
         """Return the way to the most probable values, no further than slopes say something."""
-        wanted = np.clip(self._posterior(at, now, slopes).values, *self._bounds)
+        wanted = np.clip(posterior(evidence).values, *self._bounds)
         return np.clip(wanted - at, -_LONGEST, _LONGEST)
 
     def _slopes(self, at: Floats, spread: Floats) -> Floats:
@@ -316,76 +353,38 @@ class _Search:
         logs: Floats = self._trials.logs([merged([self._base, *some]) for some in moved])
         return logs[:, 0]  # of the only seed
 
-    def _posterior(self, at: Floats, now: Floats, slopes: Floats) -> Posterior:
-        """Return what is known if the simulated numbers go on from here along the slopes."""
-        off = self._measured - now + slopes @ at
-        return posterior(Evidence(off, slopes, self._prior, self._model, self._noise))
-
-    def _squares(self, at: Floats, now: Floats) -> float:
+    def _improbability(self, evidence: Evidence, at: Floats, now: Floats) -> float:
         """Return how improbable values are, with the numbers that come of them."""
-        off = improbability(self._measured - now, self._model + np.diag(self._noise**2))
+        errors = evidence.model + np.diag(evidence.noise**2)
+        off = improbability(self._measured - now, errors)
         return off + float(((at / self._prior) ** 2).sum())
 
-    def _fit(
-        self,
-        first: Floats,
-        at: Floats,
-        now: Floats,
-        slopes: Floats,
-        seen: Floats,
-        untried: Sequence[FreeParameter],
-        steps: int,
-    ) -> Fit:
-        found = self._posterior(at, now, slopes)
+    def values(self, found: _Found) -> Iterator[Value]:
+        """Yield the values that some reading depends on."""
         names = [reading.name for reading in self._trials.readings]
-        sees = np.abs(seen) >= BLIND
-        values = [
-            Value(
-                one,
-                prior,
-                one.value * math.exp(float(at[place])),
-                float(found.spread[place]),
-                tuple(name for name, does in zip(names, sees[:, place], strict=True) if does),
-            )
-            for place, (one, prior) in enumerate(self._free.items())
-        ]
-        moved = [value for value in values if value.seen_by]
-        moved.sort(key=lambda one: -abs(math.log(one.after / one.parameter.value)))
-        return Fit(
-            self._machine,
-            self._file,
-            tuple(moved),
-            tuple(value.parameter.path for value in values if not value.seen_by),
-            tuple(parameter.path for parameter in untried),
-            tuple(self._numbers(first, now, at, slopes, seen, found)),
-            self._trials.runs,
-            steps,
-        )
+        spread = posterior(found.evidence).spread
+        for place, (one, prior) in enumerate(self._free.items()):
+            sees = found.seen[:, place]
+            if sees.any():
+                seen_by = tuple(name for name, slope in zip(names, sees, strict=True) if slope)
+                after = one.value * math.exp(float(found.at[place]))
+                yield Value(one, prior, after, float(spread[place]), seen_by)
 
-    def _numbers(
-        self,
-        first: Floats,
-        now: Floats,
-        at: Floats,
-        slopes: Floats,
-        seen: Floats,
-        found: Posterior,
-    ) -> list[Number]:
-        off = self._measured - now + slopes @ at
-        reach = 2.0 * np.sqrt(((seen * self._prior) ** 2).sum(axis=1))
-        own = NINE_OF_TEN * np.sqrt(np.diag(self._model) + self._noise**2)
-        return [
-            Number(
-                reading,
-                math.exp(float(first[n] - self._measured[n])),
-                math.exp(float(now[n] - self._measured[n])),
-                math.exp(float(found.left_out[n] - off[n])),
-                float(found.surprise[n]),
-                math.exp(float(reach[n])),
-                math.exp(float(own[n])),
-            )
-            for n, reading in enumerate(self._trials.readings)
-        ]
+    def numbers(self, found: _Found) -> Iterator[Number]:
+        """Yield what was measured beside what was simulated."""
+        evidence, told = found.evidence, posterior(found.evidence)
+        reach = 2.0 * np.sqrt(((found.seen * self._prior) ** 2).sum(axis=1))
+        own = NINE_OF_TEN * np.sqrt(np.diag(evidence.model) + evidence.noise**2)
+        columns = (
+            np.exp(found.first - self._measured),
+            np.exp(found.now - self._measured),
+            np.exp(told.left_out - evidence.measured),
+            told.surprise,
+            np.exp(reach),
+            np.exp(own),
+        )
+        for reading, row in zip(self._trials.readings, np.transpose(columns), strict=True):
+            yield Number(reading, *map(float, row))
 
 
 def _covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:

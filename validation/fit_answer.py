@@ -95,7 +95,7 @@ def fit_answer(found: Fit) -> Answer:
     )
 
 
-def median_error(ratios: Sequence[float]) -> float:
+def _median_error(ratios: Sequence[float]) -> float:
     """Return the median factor by which ratios are off, to either side."""
     errors = [abs(math.log(ratio)) for ratio in ratios]
     return math.exp(statistics.median(errors))
@@ -103,7 +103,7 @@ def median_error(ratios: Sequence[float]) -> float:
 
 def _verdict(found: Fit) -> str:
     before, after, left = (
-        median_error([getattr(one, what) for one in found.numbers])
+        _median_error([getattr(one, what) for one in found.numbers])
         for what in ("before", "after", "left_out")
     )
     return (
@@ -174,7 +174,7 @@ def fitted_machine(
         _put(document, path, {"value": new.value, "source": new.source, "firm": new.firm})
     for value in found.values:
         shown = _shown(value, value.after)
-        if path_is_moved(value):
+        if _is_moved(value):
             low, high = (_shown(value, bound) for bound in _bounds(value))
             seen = f"{', '.join(value.seen_by[:3])}{' and others' * (len(value.seen_by) > 3)}"
             _put(
@@ -190,7 +190,7 @@ def fitted_machine(
     return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
 
 
-def path_is_moved(value: Value) -> bool:
+def _is_moved(value: Value) -> bool:
     """Tell whether a value has another one than before, with the digits that are written."""
     return rounded(value.after, DIGITS) != rounded(value.parameter.value, DIGITS)
 

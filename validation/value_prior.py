@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -57,19 +57,18 @@ def free_values(
     known
         Paths of values that need no fit.
     """
-    values = machine.values()
-    paths = dict.fromkeys([*paths_that_move(), *_priors().besides])
+    values, own = machine.values(), frozenset(leaves(read_mapping(file)))
     found = {}
-    for path in paths:
+    for path in _paths():
         value = values.get(path)
         if path not in known and isinstance(value, float) and 0.0 < value < math.inf:
-            prior = prior_of(machine, file, path)
+            prior = prior_of(machine, path, own=path in own)
             parameter = FreeParameter(
                 path=path,
                 machines={machine.name: machine},
                 files={machine.name: file},
-                lower=value * _allowed(machine, path, -_REACH * prior.spread),
-                upper=value * _allowed(machine, path, _REACH * prior.spread),
+                lower=value * _allowed(machine, path, value, -_REACH * prior.spread),
+                upper=value * _allowed(machine, path, value, _REACH * prior.spread),
                 reason=prior.why,
             )
             if parameter.lower < parameter.upper:
@@ -77,19 +76,22 @@ def free_values(
     return found
 
 
-def _allowed(machine: Machine, path: str, log: float) -> float:
+def _allowed(machine: Machine, path: str, value: float, log: float) -> float:
     """Return by what factor a value may be another, at most so far: a share is no more than 1."""
     for part in _PARTS:
         factor = math.exp(part * log)
         with suppress(InputError):
-            machine.with_changes({path: machine.values()[path] * factor})
+            machine.with_changes({path: value * factor})
             return factor
     return 1.0
 
 
-def prior_of(machine: Machine, file: Path, path: str) -> Prior:
-    """Return how far a value may be off before anything was measured."""
-    priors, own = _priors(), path in _own(file)
+def prior_of(machine: Machine, path: str, *, own: bool) -> Prior:
+    """Return how far a value may be off before anything was measured.
+
+    ``own``: whether it stands in the machine's file itself, not in one that it is like.
+    """
+    priors = _priors()
     firm = machine.provenance[path].firm
     share = priors.firm[firm] if own else priors.like
     spread = max(share * _differs(path), priors.least)
@@ -107,43 +109,29 @@ def structure() -> float:
     return _priors().structure
 
 
-@cache
 def _differs(path: str) -> float:
     """Return the standard deviation of a value's logarithm among machines."""
-    logs = _logs(path)
-    return statistics.stdev(logs) if len(logs) >= _FEWEST else _usual()
+    spreads = _spreads()
+    return spreads[path] if path in spreads else statistics.median(spreads.values())
 
 
 @cache
-def _usual() -> float:
-    """Return the median of that of all values that several machines have of their own."""
-    known = [_logs(path) for path in (*paths_that_move(), *_priors().besides)]
-    return statistics.median(statistics.stdev(logs) for logs in known if len(logs) >= _FEWEST)
-
-
-@cache
-def _logs(path: str) -> tuple[float, ...]:
-    """Return the logarithms of what different machines have, each value of a file once."""
-    return tuple(sorted({math.log(value) for value in _values_of_files(path)}))
-
-
-def _values_of_files(path: str) -> Iterator[float]:
+def _spreads() -> dict[str, float]:
+    """Return the same of all values that some machines have of their own, each number once."""
+    logs: dict[str, set[float]] = {path: set() for path in _paths()}
     for file in shipped("machines").values():
-        if path in _own(file):
-            value = _machine(file).values().get(path)
-            if isinstance(value, float) and value > 0.0:
-                yield value
+        values = load_machine(file).values()
+        for path in logs.keys() & set(leaves(read_mapping(file))):
+            if isinstance(value := values.get(path), float) and value > 0.0:
+                logs[path].add(math.log(value))
+    return {
+        path: statistics.stdev(sorted(some)) for path, some in logs.items() if len(some) >= _FEWEST
+    }
 
 
-@cache
-def _own(file: Path) -> frozenset[str]:
-    """Return the values that stand in a machine file itself, by their paths."""
-    return frozenset(leaves(read_mapping(file)))
-
-
-@cache
-def _machine(file: Path) -> Machine:
-    return load_machine(file)
+def _paths() -> tuple[str, ...]:
+    """Return what may be fitted in any machine."""
+    return tuple(dict.fromkeys([*paths_that_move(), *_priors().besides]))
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from xc40io.config.machine import load_machine
-from xc40io.validation.value_prior import free_values, prior_of
+from xc40io.validation.value_prior import free_values
 
 MINE = """
 name: mine
@@ -28,10 +28,10 @@ def mine(tmp_path: Path) -> Path:
 
 
 def test_what_was_measured_is_known_better_than_what_another_machine_has(mine: Path) -> None:
-    machine = load_machine(mine)
-    measured = prior_of(machine, mine, "lustre.ost_write_rate")
-    assumed = prior_of(machine, mine, "lustre.shared_commit")
-    foreign = prior_of(machine, mine, "lustre.journal_commit")
+    priors = {one.path: prior for one, prior in free_values(load_machine(mine), mine).items()}
+    measured = priors["lustre.ost_write_rate"]
+    assumed = priors["lustre.shared_commit"]
+    foreign = priors["lustre.journal_commit"]
     assert measured.spread < foreign.spread < 1.5
     assert assumed.spread > measured.spread
     assert measured.why.startswith("measured here")

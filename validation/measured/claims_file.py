@@ -88,8 +88,13 @@ class _Claims:
             if min(one.values) <= 0:
                 self._unheeded.append(f"{one.source}: {one.name} is 0 in a repetition: it failed")
                 continue
-            base, assumed = self._base(one)
-            key = json.dumps(base) if isinstance(base, dict) else one.source + base
+            try:
+                base, assumed = self._base(one)
+            except InputError as error:
+                said = f"{one.source}: {error}; its numbers are left out"
+                self._unheeded += [said] if said not in self._unheeded else []
+                continue
+            key = json.dumps(base)
             if key not in names:
                 names[key] = self._named(one, base)
             if names[key] is not None:
@@ -104,12 +109,9 @@ class _Claims:
         with_runs = {name: base for name, base in self._bases.items() if "workload" in base}
         return with_runs, list(claims.values())
 
-    def _named(self, one: Measurement, base: dict[str, Any] | str) -> str | None:
+    def _named(self, one: Measurement, base: dict[str, Any]) -> str | None:
         """Keep a run under a name; None if it cannot be simulated, which is said."""
         kind = one.run.program if one.run is not None else "mpi"
-        if isinstance(base, str):
-            self._unheeded.append(f"{one.source}: {base}; its numbers are left out")
-            return None
         try:
             if one.run is not None:
                 _check(base, self._asked)
@@ -123,16 +125,15 @@ class _Claims:
         self._bases[name] = base
         return name
 
-    def _base(self, one: Measurement) -> tuple[dict[str, Any] | str, tuple[str, ...]]:
-        """Return the scenario of a run with what was assumed; in its place why there is none."""
+    def _base(self, one: Measurement) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the scenario of a run, and what was assumed; raise InputError if it lacks much."""
         machine, run = self._asked.machine or PLACEHOLDER, one.run
         if run is None:
             nodes = one.nodes or self._asked.nodes
-            return {"machine": machine, "nodes": nodes} if nodes else _UNPLACED, ()
-        shape = _shape(run, self._asked)
-        if isinstance(shape, str):
-            return shape, ()
-        nodes, ppn = shape
+            if not nodes:
+                raise InputError(_UNPLACED)
+            return {"machine": machine, "nodes": nodes}, ()
+        nodes, ppn = _shape(run, self._asked)
         asked = run.asked
         if isinstance(asked, tuple):
             fewer = run.program == "ior" and run.tasks is not None and run.tasks < nodes * ppn
@@ -161,8 +162,8 @@ def _is_of(laid_out: str, written: str) -> bool:
     return Path(laid_out).name.startswith(name) or Path(laid_out) in Path(written).parents
 
 
-def _shape(run: Run, asked: Asked) -> tuple[int, int] | str:
-    """Return nodes and ranks on each; in their place what is missing."""
+def _shape(run: Run, asked: Asked) -> tuple[int, int]:
+    """Return nodes and ranks on each; raise InputError if something is missing."""
     tasks, ppn, nodes = run.tasks, asked.ppn or run.ppn, asked.nodes or run.nodes
     if asked.ppn and tasks:
         nodes = asked.nodes
@@ -171,12 +172,14 @@ def _shape(run: Run, asked: Asked) -> tuple[int, int] | str:
     if tasks and ppn and not nodes:
         nodes = math.ceil(tasks / ppn)
     if not (nodes and ppn):
-        return (
+        raise InputError(
             f"{tasks or 'its'} ranks, and not how many on each node; right would be --ppn as well"
         )
     room = nodes * ppn
     if tasks and (tasks > room or (tasks < room and run.program != "ior")):
-        return f"{tasks} ranks do not fill {nodes} nodes with {ppn} each; right would be --ppn"
+        raise InputError(
+            f"{tasks} ranks do not fill {nodes} nodes with {ppn} each; right would be --ppn"
+        )
     return nodes, ppn
 
 
