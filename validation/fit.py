@@ -405,10 +405,10 @@ def _covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:
 def _spread(rate: Rate | None) -> float:
     """Return within what nine of ten numbers of a kind lie, as a logarithm."""
     if rate is None:
-        return model_errors().unmeasured.crossed.nine_of_ten
+        return model_errors().anywhere
     # The machine is one's own: that it was never measured is what is being mended.
-    scenario = rate.scenario
-    return expected(scenario, rate.traits, rate.phase).spread.nine_of_ten
+    off = expected(rate.scenario, rate.traits, rate.phase)
+    return math.hypot(off.center, off.nine_of_ten)
 
 
 def _are_alike(one: Rate | None, other: Rate | None) -> bool:

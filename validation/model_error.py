@@ -7,15 +7,17 @@ runs, into ``configs/model_error.yaml``, where studies read them. It simulates n
 
 from __future__ import annotations
 
+import re
 import statistics
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import yaml
 
 from xc40io.archive.whole_files import write_whole
@@ -23,7 +25,8 @@ from xc40io.config.files import shipped_file
 from xc40io.config.scenario import Scenario
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
-from xc40io.trust.run_kind import KINDS, narrow_kind, run_kind
+from xc40io.trust.near_errors import Floats, MeasuredRun, Place, Weights, place_of
+from xc40io.trust.run_kind import run_kind
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (
     CrossNumber,
@@ -34,6 +37,7 @@ from xc40io.validation.cross_validation import (
 from xc40io.validation.fold import series_of
 from xc40io.validation.kept import Result, load_kept
 from xc40io.validation.metric import EACH
+from xc40io.validation.near_weights import near_weights
 from xc40io.validation.pooling import WeightedError, pooled, quantile, spread
 from xc40io.validation.ratio_error import (
     Gain,
@@ -45,7 +49,7 @@ from xc40io.validation.ratio_error import (
     gains_of,
 )
 from xc40io.workloads.catalogue import traits_of
-from xc40io.workloads.traits import METADATA, Traits, access_of
+from xc40io.workloads.traits import METADATA, Traits
 
 _RATES = ("write", "read", "median", "phase")
 """Functions of metrics that return a rate: bytes/s of a phase."""
@@ -58,12 +62,15 @@ _BOUNDS = ("nodes", "ranks", "bytes_a_rank", "call")
 
 _DIGITS = 3
 
+_WIDTH = 200  # characters: a measured run stands in a line
+
 _SOURCE = (
     "written by python -m xc40io.validation.model_error from the kept results: "
     "|ln(simulated / measured)| of the rates that xc40io validate sets beside published ones, "
     "each simulated number once; "
-    "median and largest as fitted; crossed: cross-validated by series, and pooled with what is "
-    "known of other kinds (validation/pooling.py)"
+    "median and largest as fitted; errors of runs: ln(simulated / measured), cross-validated by "
+    "series, and weights as validation/near_weights.py finds them; crossed, of ratios: the same, "
+    "pooled with what is known of other things (validation/pooling.py)"
 )
 
 
@@ -88,9 +95,9 @@ class Rate:
         return run_kind(self.traits, self.phase)
 
     @cached_property
-    def narrow(self) -> str:
-        """The same, as :func:`~xc40io.trust.run_kind.narrow_kind` has it."""
-        return narrow_kind(self.scenario, self.traits, self.phase)
+    def place(self) -> Place:
+        """Where it lies among other runs."""
+        return place_of(self.scenario, self.traits, self.phase)
 
     @cached_property
     def extent(self) -> Extent:
@@ -158,59 +165,30 @@ def measured_rates(
     ]
 
 
-def errors_by_kind(
-    measured: Sequence[MeasuredErrors], others: Sequence[MeasuredErrors] = ()
-) -> dict[str, dict[str, Any]]:
-    """Return the errors of each kind of run, as the file holds them; in alphabetical order.
-
-    ``others``: what is pooled with them, besides each other.
-    """
+def errors_by_kind(measured: Sequence[MeasuredErrors]) -> dict[str, dict[str, Any]]:
+    """Return the errors of each kind of run, as the file holds them; in alphabetical order."""
     found: dict[str, dict[str, Any]] = {}
-    for kind, own in _by(measured, lambda rate: rate.kind).items():
+    for kind, own in _by_kind(measured).items():
         fitted = [abs(one.fitted) for one in own]
         found[kind] = {
             "median": round(statistics.median(fitted), _DIGITS),
             "largest": round(max(fitted), _DIGITS),
             "numbers": len(own),
             "claims": _claims(own),
-            "crossed": _crossed([*measured, *others], own, lambda rate: access_of(rate.phase)),
             "reach": reach_of(own),
         }
     return found
 
 
-def errors_by_narrow_kind(measured: Sequence[MeasuredErrors]) -> dict[str, dict[str, Any]]:
-    """Return the errors of narrower kinds, each a part of one of the kinds."""
-    return {
-        narrow: {
-            "numbers": len(own),
-            "claims": _claims(own),
-            "crossed": _crossed(measured, own, lambda rate: rate.kind),
-        }
-        for narrow, own in _by(measured, lambda rate: rate.narrow).items()
-    }
-
-
-def unmeasured(
-    measured: Sequence[MeasuredErrors], known: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return the kinds of which nothing was measured, and how far they may be off.
-
-    What another kind will be like is asked of kinds, not of numbers: each counts the same, however
-    many numbers it has. It is no surer than the middle of those that were measured.
-    """
-    kinds = _by(measured, lambda rate: rate.kind)
-    errors = [
-        WeightedError(abs(one.crossed), 1.0 / len(own)) for own in kinds.values() for one in own
+def runs_of(measured: Iterable[MeasuredErrors]) -> list[MeasuredRun]:
+    """Return the measured runs with their cross-validated errors."""
+    return [
+        MeasuredRun(
+            **one.rates[0].place.model_dump(),
+            error=round(one.crossed, _DIGITS),
+        )
+        for one in measured
     ]
-    every = spread(errors)
-    widths = [one["crossed"]["nine_of_ten"] for one in known.values()]
-    return {
-        "kinds": [kind for kind in KINDS if kind not in (*kinds, METADATA)],
-        "crossed": every._replace(
-            nine_of_ten=max(every.nine_of_ten, statistics.median(widths))
-        )._asdict(),
-    }
 
 
 def errors_of_ratios(ratios: Sequence[RatioPair]) -> dict[str, dict[str, Any]]:
@@ -301,29 +279,12 @@ def _weights(ratios: Iterable[RatioPair]) -> list[WeightedError]:
     return [WeightedError(abs(ratio.crossed), ratio.weight) for ratio in ratios]
 
 
-def _by(
-    measured: Iterable[MeasuredErrors], kind: Callable[[Rate], str]
-) -> dict[str, list[MeasuredErrors]]:
-    """Return rates by kind, in alphabetical order."""
+def _by_kind(measured: Iterable[MeasuredErrors]) -> dict[str, list[MeasuredErrors]]:
+    """Return rates by kind of run, in alphabetical order."""
     kinds: dict[str, list[MeasuredErrors]] = {}
     for one in measured:
-        kinds.setdefault(kind(one.rates[0]), []).append(one)
+        kinds.setdefault(one.rates[0].kind, []).append(one)
     return dict(sorted(kinds.items()))
-
-
-def _crossed(
-    measured: Iterable[MeasuredErrors], own: Sequence[MeasuredErrors], family: Callable[[Rate], str]
-) -> dict[str, float]:
-    """Return the cross-validated spread of a kind, pooled with its family's and all others'."""
-    mine = {id(one) for one in own}
-    name = family(own[0].rates[0])
-    rest = [one for one in measured if id(one) not in mine]
-    related, others = (
-        [one for one in rest if (family(one.rates[0]) == name) is wanted]
-        for wanted in (True, False)
-    )
-    weighed = ([WeightedError(abs(one.crossed)) for one in some] for some in (own, related, others))
-    return pooled(*weighed)._asdict()
 
 
 def reach_of(measured: Iterable[MeasuredErrors]) -> dict[str, Any]:
@@ -363,31 +324,54 @@ def known_errors(crossed: CrossValidation) -> KnownErrors:
     )
 
 
-def document(known: KnownErrors) -> dict[str, Any]:
-    """Return what the file holds.
+def weights_of(known: KnownErrors, claims: Mapping[str, Claim]) -> Weights:
+    """Return how much what was measured of one run tells of another."""
+    measured = [*known.rates, *known.metadata]
+    runs = runs_of(measured)
+    series = [{series_of(claims[rate.claim]) for rate in one.rates} for one in measured]
+    sites = [{site_of(run.machine)} for run in runs]
+    rows = [{number} for number in range(len(runs))]
+    return near_weights(runs, [_told_apart(groups) for groups in (rows, series, sites)])
 
-    Operations on metadata are no rates of bytes: those are pooled with these, where they are few,
-    and nothing is pooled with them.
-    """
-    kinds = errors_by_kind(known.rates) | errors_by_kind(known.metadata, known.rates)
+
+def site_of(machine: str) -> str:
+    """Return the site of a machine: the first word of its name."""
+    return re.split(r"[- ]", machine, maxsplit=1)[0]
+
+
+def _told_apart(groups: Sequence[Set[object]]) -> Floats:
+    """Return for each run by which others it is told: by those of no group of its own."""
+    return np.array([[float(not one & other) for other in groups] for one in groups])
+
+
+def document(known: KnownErrors, weights: Weights) -> dict[str, Any]:
+    """Return what the file holds."""
+    measured = [*known.rates, *known.metadata]
     return {
         "source": _SOURCE,
-        "kinds": dict(sorted(kinds.items())),
-        "narrow": errors_by_narrow_kind(known.rates),
-        "unmeasured": unmeasured(known.rates, kinds),
+        "kinds": errors_by_kind(measured),
+        "weights": weights.model_dump(),
+        "runs": [run.model_dump(exclude_none=True) for run in runs_of(measured)],
         "ratios": errors_of_ratios(known.ratios),
         "any_ratio": spread(_weights(known.ratios))._asdict(),
         "changes": errors_of_changes([*gains_of(known.ratios), *known.bounds]),
     }
 
 
+def kept_document() -> dict[str, Any]:
+    """Return what the kept results give."""
+    crossed = kept_cross_validation()
+    known = known_errors(crossed)
+    return document(known, weights_of(known, crossed.claims))
+
+
 def main(path: Path) -> None:
     """Write the file."""
     text = yaml.safe_dump(
-        document(known_errors(kept_cross_validation())),
+        kept_document(),
         sort_keys=False,
         default_flow_style=None,
-        width=100,
+        width=_WIDTH,
     )
     write_whole(path, text, "model_error")
 

@@ -13,12 +13,12 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
 * ``{{compared Theta}}``: which comparisons of runs hold that were published of a machine;
 * ``{{halves}}``: the score of what something was fitted near, and of the rest;
-* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``,
-  ``{{corrections}}``: what all claims add up to;
+* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``:
+  what all claims add up to;
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
   (``xc40io.validation.cross``), and the parameters that one row alone fixes;
-* ``{{covered}}``, ``{{chances}}``: whether intervals and chances hold
-(``xc40io.validation.coverage``);
+* ``{{covered}}``, ``{{left_out}}``, ``{{weights}}``, ``{{chances}}``: whether intervals and chances
+  hold, and what intervals are made of (``xc40io.validation.coverage``);
 * ``{{directions}}``: the rules of users' guides, and whether the simulator agrees
 (``xc40io.validation.directions``);
 * ``{{advised}}``: whether advice holds (``xc40io.validation.closed_loop``).
@@ -43,11 +43,11 @@ from xc40io.archive.whole_files import write_whole
 from xc40io.config.errors import InputError
 from xc40io.telling.cells import written
 from xc40io.topology.text import format_count
+from xc40io.trust.model_error import model_errors
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.closed_loop.report import advice_rows, summary
 from xc40io.validation.closed_loop.report import kept as kept_trials
-from xc40io.validation.correction import corrections
-from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows
+from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows, left_out_rows
 from xc40io.validation.cross_answer import by_group, lone_words, number_words
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.directions import kept_directions
@@ -71,11 +71,18 @@ SHARING = (
     _ROOT / "README.md",
     _ROOT / "docs" / "quick-start.md",
     _ROOT / "docs" / "what-is-modelled.md",
-    _ROOT / "docs" / "for-planners.md",
 )
 """Documents that show blocks of the page."""
 
 _WIDTH = 118  # of the lines of documents
+
+_SIZES = {
+    "nodes": "nodes",
+    "ranks_a_node": "ranks a node",
+    "bytes_a_rank": "bytes a rank",
+    "call": "bytes a call",
+}
+"""What the sizes of runs are called that :class:`~xc40io.trust.near_errors.Weights` has."""
 
 _SLOT = re.compile(r"\{\{([^{}]+)\}\}")
 _CONDITION = re.compile(r"\{\{if (?P<claims>[^{}|]+) (?P<verb>holds?|fails?)\}\} (?P<line>.*)")
@@ -134,7 +141,8 @@ class Results:
             "chances": self._chances,
             "advised": self._advised,
             "predictions": self._predictions,
-            "corrections": self._corrections,
+            "left_out": self._left_out,
+            "weights": self._weights,
             "directions": self._directions,
         }
         if name in blocks and not rest:
@@ -245,15 +253,6 @@ class Results:
             _WIDTH,
         )
 
-    def _corrections(self) -> Iterator[str]:
-        """Yield a table of factors by what is simulated."""
-        yield _cells(("what is simulated", "multiply by", "from", "to", "numbers"))
-        yield _rule(5)
-        for one in corrections(self._claims, self._kept):
-            factors = (f"{factor:.2f}" for factor in (one.middle, one.least, one.most))
-            fitted = ", fitted" if one.fitted else ""
-            yield _cells((one.words, *factors, f"{one.numbers}{fitted}"))
-
     def _failures(self) -> Iterator[str]:
         """Yield a table of all that does not hold."""
         yield _cells(("claim", "what", "measured", "simulated", "ratio", "role"))
@@ -299,6 +298,22 @@ class Results:
     def _covered(self) -> Iterator[str]:
         """Yield a table of how many measured numbers lie in their intervals."""
         yield from _table(coverage_rows(self._coverage.covered()))
+
+    def _left_out(self) -> Iterator[str]:
+        """Yield a table of the same with less and more left out."""
+        yield from _table(left_out_rows(self._coverage))
+
+    def _weights(self) -> Iterator[str]:
+        """Yield at which difference of each kind a measured run counts e times less."""
+        weights = model_errors().weights.model_dump()
+        halves = {name: math.exp(1.0 / math.sqrt(weights[name])) for name in _SIZES}
+        said = (
+            f"A run of another kind counts {math.exp(weights['kind']):.0f} times less than yours "
+            f"would, one on another machine {math.exp(weights['machine']):.1f} times, and e times "
+            "less one that has "
+            + ", ".join(f"{times:.0f} times the {_SIZES[name]}" for name, times in halves.items())
+        )
+        yield fill(f"{said}.", _WIDTH, break_long_words=False, break_on_hyphens=False)
 
     def _chances(self) -> Iterator[str]:
         """Yield a table of chances beside how often they came out."""

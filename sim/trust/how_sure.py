@@ -1,10 +1,10 @@
 """How sure a figure is: where real runs would lie, and whether the faster one really is faster.
 
 The simulator was held against measurements, and how far it was off is known by kind of run
-(:mod:`xc40io.trust.model_error`). Those errors, cross-validated, are what a prediction is given:
-nine of ten were no larger than the interval is wide. Two runs of one study have much of their error
-in common, so whether one is faster than the other is asked of the errors of *ratios*, which are
-known by what the two runs differ in.
+(:mod:`xc40io.trust.model_error`). Those errors, cross-validated, are what a prediction is given,
+the more of each the nearer its run is: nine of ten were no larger than the interval is wide. Two
+runs of one study have much of their error in common, so whether one is faster than the other is
+asked of the errors of *ratios*, which are known by what the two runs differ in.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from xc40io.config.units import KIB, format_bytes
 from xc40io.topology.text import format_count
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import ModelErrors, Reach, Spread, model_errors
-from xc40io.trust.run_kind import narrow_kind, run_kind
+from xc40io.trust.near_errors import place_of
+from xc40io.trust.run_kind import run_kind
 from xc40io.workloads.traits import Traits
 
 LIKELY = 0.75
@@ -49,17 +50,20 @@ class Interval(NamedTuple):
 
 
 class ExpectedError(NamedTuple):
-    """How far off a number may be to which nothing was fitted.
+    """How far off a number may be that was not measured, as ``ln(simulated / measured)``.
 
     Attributes
     ----------
-    spread
-        Quantiles of ``|ln(simulated / measured)|``.
+    center
+        What runs near it were off in the middle: more than 0 where they were simulated too large.
+    nine_of_ten
+        How far from there nine of ten may be, to either side.
     why
         Why it is no better known; empty where runs like it were measured.
     """
 
-    spread: Spread
+    center: float
+    nine_of_ten: float
     why: str = ""
 
 
@@ -71,48 +75,36 @@ def real_interval(scenario: Scenario, traits: Traits, phase: str, value: float) 
     scenario, traits, phase
         What was simulated.
     value
-        What came out: a rate, or seconds. An error of a factor is as far for both.
+        What came out: a rate.
     """
-    spread, why = expected(scenario, traits, phase)
-    return interval(value, spread, why)
+    return interval(value, expected(scenario, traits, phase))
 
 
-def interval(value: float, spread: Spread, why: str = "") -> Interval:
-    """Return the interval around a value that may be so far off."""
-    factor = math.exp(spread.nine_of_ten)
-    return Interval(value / factor, value * factor, not why, why)
+def interval(value: float, error: ExpectedError) -> Interval:
+    """Return the interval of a rate that may be so far off."""
+    low, high = (
+        value / math.exp(error.center + far) for far in (error.nine_of_ten, -error.nine_of_ten)
+    )
+    return Interval(low, high, not error.why, error.why)
 
 
 def expected(
     scenario: Scenario, traits: Traits, phase: str, errors: ModelErrors | None = None
 ) -> ExpectedError:
-    """Return how far off a phase of a run may be: of its narrow kind, its kind, or any kind.
+    """Return how far off a phase of a run may be: as the measured runs near it were.
 
-    What lies beyond all measured runs of its kind (more nodes, another machine) may be bound by
-    something that none of them saw. Of that nothing is known, as of a kind that was never measured:
-    so it is given what other kinds have, and never less than its own. ``errors``: others than those
-    that the validation found.
+    It says why no run like it was measured where it lies beyond all runs of its kind (more nodes,
+    another machine): what binds it may be something that none of them saw. ``errors``: others than
+    those that the validation found.
     """
     errors = errors or model_errors()
+    known = errors.at(place_of(scenario, traits, phase))
     kind = errors.kinds.get(run_kind(traits, phase))
-    anything = errors.unmeasured.crossed
     if kind is None:
-        return ExpectedError(anything, "no run of this kind was ever measured")
-    narrow = errors.narrow.get(narrow_kind(scenario, traits, phase))
-    own = (narrow or kind).crossed
+        return ExpectedError(*known, "no run of this kind was ever measured")
     beyond = list(_beyond_reach(kind.reach, scenario, extent_of(scenario, traits, phase)))
-    if not beyond:
-        return ExpectedError(own)
-    return ExpectedError(
-        wider(own, anything), f"no run of this kind was ever measured {_or(beyond)}"
-    )
-
-
-def wider(one: Spread, other: Spread) -> Spread:
-    """Return the larger quantiles of two spreads."""
-    return Spread(
-        median=max(one.median, other.median), nine_of_ten=max(one.nine_of_ten, other.nine_of_ten)
-    )
+    why = f"no run of this kind was ever measured {_or(beyond)}" if beyond else ""
+    return ExpectedError(*known, why)
 
 
 def _beyond_reach(reach: Reach, scenario: Scenario, extent: Extent) -> Iterator[str]:

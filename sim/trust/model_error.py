@@ -6,13 +6,24 @@ writes it.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, cached_property
 from typing import Annotated
 
+import numpy as np
 from pydantic import BeforeValidator, ValidationError
 
 from xc40io.config.files import read_mapping, shipped_file
 from xc40io.config.model import Model, explain
+from xc40io.trust.near_errors import (
+    Floats,
+    MeasuredRun,
+    Place,
+    Places,
+    Weights,
+    distances,
+    errors_at,
+    places,
+)
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
@@ -28,14 +39,14 @@ Range = Annotated[tuple[int, int], BeforeValidator(_tuple)]
 
 
 class Spread(Model):
-    """How far off a simulated number may be that nothing was fitted to.
+    """How far off a simulated ratio of two runs may be.
 
     Attributes
     ----------
     median, nine_of_ten
         Quantiles of ``|ln(simulated / measured)|``, cross-validated: with the parameters that a
-        series of measurements helped to fix fitted again without it. Kinds with few numbers
-        are pooled with other kinds.
+        series of measurements helped to fix fitted again without it. Things with few ratios
+        are pooled with others.
     """
 
     median: float
@@ -65,37 +76,6 @@ class Reach(Model):
     call: Range | None = None
     machines: Names
     changes: Names = ()
-
-
-class NarrowError(Model):
-    """How far the simulated rates of a narrower kind of run are from the measured ones.
-
-    Attributes
-    ----------
-    numbers, claims
-        As of :class:`ModelError`.
-    crossed
-        What may be expected of a number that was not measured.
-    """
-
-    numbers: int
-    claims: Names
-    crossed: Spread
-
-
-class UnmeasuredKinds(Model):
-    """What may be expected of kinds of which nothing was measured.
-
-    Attributes
-    ----------
-    kinds
-        Which.
-    crossed
-        How far they may be off.
-    """
-
-    kinds: Names
-    crossed: Spread
 
 
 class RatioError(Model):
@@ -149,8 +129,6 @@ class ModelError(Model):
         How many simulated rates were measured; several measurements of one count once.
     claims
         The claims of the validation that they belong to.
-    crossed
-        What may be expected of a number that was not measured.
     reach
         Between which bounds its runs lie.
     """
@@ -159,7 +137,6 @@ class ModelError(Model):
     largest: float
     numbers: int
     claims: Names
-    crossed: Spread
     reach: Reach
 
     @property
@@ -177,10 +154,10 @@ class ModelErrors(Model):
         How the numbers came about.
     kinds
         The errors by kind of run, as :func:`~xc40io.trust.run_kind.run_kind` calls it.
-    narrow
-        The same by :func:`~xc40io.trust.run_kind.narrow_kind`.
-    unmeasured
-        What is known of no kind.
+    weights
+        How much what was measured of one run tells of another.
+    runs
+        The measured runs, each simulated number once, with their errors: cross-validated by series.
     ratios
         The errors of ratios by what the two runs differ in.
     any_ratio
@@ -192,11 +169,33 @@ class ModelErrors(Model):
 
     source: str
     kinds: dict[str, ModelError]
-    narrow: dict[str, NarrowError]
-    unmeasured: UnmeasuredKinds
+    weights: Weights
+    runs: Annotated[tuple[MeasuredRun, ...], BeforeValidator(_tuple)]
     ratios: dict[str, RatioError]
     any_ratio: Spread
     changes: dict[str, ChangeError]
+
+    @cached_property
+    def _columns(self) -> tuple[Places, Floats]:
+        return places(self.runs), np.array([run.error for run in self.runs])
+
+    @property
+    def anywhere(self) -> float:
+        """How far nine of ten of all numbers are off, as logarithm."""
+        _, errors = self._columns
+        return self.weights.nine_of_ten * float(np.sqrt(np.mean(errors**2)))
+
+    def at(self, place: Place) -> tuple[float, float]:
+        """Return what is expected of a number that was not measured.
+
+        Returns
+        -------
+        center, nine_of_ten
+            Of ``ln(simulated / measured)``: the middle, and how far to both sides nine of ten are.
+        """
+        at, errors = self._columns
+        center, deviation = errors_at(distances(places([place]), at), errors, self.weights)
+        return float(center[0]), float(deviation[0]) * self.weights.nine_of_ten
 
 
 @cache

@@ -49,14 +49,19 @@ class Sureness:
         self._traits = traits_if_known(scenario) if traits is None else traits
         self._expected: dict[str, ExpectedError | None] = {}
 
-    def interval(self, phase: str, value: float | None) -> Interval | None:
-        """Return where nine of ten real runs lie; ``value``: a rate or seconds, if there is one."""
-        if not value:
+    def interval(self, phase: str, rate: float | None) -> Interval | None:
+        """Return where the rates of nine of ten real runs lie; ``rate``: as simulated, if any."""
+        if not rate:
             return None
         if phase not in self._expected:
             self._expected[phase] = self._look_up(phase)
         known = self._expected[phase]
-        return None if known is None else interval(value, *known)
+        return None if known is None else interval(rate, known)
+
+    def seconds(self, phase: str, seconds: float | None) -> Interval | None:
+        """Return where the times of nine of ten real runs lie."""
+        rates = self.interval(phase, 1.0 / seconds if seconds else None)
+        return rates and rates._replace(low=1.0 / rates.high, high=1.0 / rates.low)
 
     def is_metadata(self, phase: str) -> bool:
         """Return whether a phase is about metadata: then its rate is of operations."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xc40io.config.scenario import Scenario
-from xc40io.trust.run_kind import narrow_kind, run_kind
+from xc40io.trust.run_kind import run_kind
 from xc40io.workloads.catalogue import traits_of
 
 
@@ -27,8 +27,3 @@ def job(**fields: object) -> Scenario:
 )
 def test_the_kind_of_a_run(workload: object, target: str, phase: str, kind: str) -> None:
     assert run_kind(traits_of(job(workload=workload, target=target)), phase) == kind
-
-
-def test_the_narrow_kind_says_who_moves_the_data() -> None:
-    direct = job(workload={"ior": "-a POSIX -B -F -w -b 1m -t 1m"})
-    assert narrow_kind(direct, traits_of(direct), "write") == "own files, write, direct, one core"

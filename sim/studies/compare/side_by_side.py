@@ -327,7 +327,8 @@ def _sure(one: PhaseOfSide, phase: Phase, sides: Sequence[Side]) -> PhaseOfSide:
     first, own = sides[0].scenario, sides[one.side].scenario
     real = None
     if isinstance(own, Scenario):
-        real = Sureness(own).interval(phase.name, one.rate or one.mean)
+        sure = Sureness(own)
+        real = sure.interval(phase.name, one.rate) or sure.seconds(phase.name, one.mean)
     chance = None if one.ratio is None else chance_faster(one.ratio.value, first, own, phase.name)
     return replace(one, real=real, chance=chance)
 

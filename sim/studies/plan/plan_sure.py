@@ -52,7 +52,7 @@ def _span(job: MixJob, runs: JobRuns, plan: Plan, values: Mapping[str, Any]) -> 
         return None
     changes = {**job.run.changes, **values}
     sure = Sureness(job.run.model_copy(update={"machine": plan.mix.machine, "changes": changes}))
-    phases = [(one.seconds, sure.interval(one.phase, one.seconds)) for one in runs.bounds]
+    phases = [(one.seconds, sure.seconds(one.phase, one.seconds)) for one in runs.bounds]
     told = [(seconds, found) for seconds, found in phases if found is not None]
     if not told or len(told) < len(phases):
         return None

@@ -412,7 +412,7 @@ def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
     """Return where nine of ten real runs with a setting lie, by the phase that takes longest."""
     if found.exact:
         return None
-    return Sureness(trial.scenario).interval(found.longest_phase, trial.mean)
+    return Sureness(trial.scenario).seconds(found.longest_phase, trial.mean)
 
 
 def _off(logarithm: float) -> str:
