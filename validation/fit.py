@@ -19,6 +19,7 @@ import numpy as np
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine, load_machine
+from xc40io.config.parts.measured_run import Place
 from xc40io.engine.types import Floats
 from xc40io.trust.how_sure import expected
 from xc40io.trust.model_error import model_errors
@@ -76,6 +77,7 @@ class Number(NamedTuple):
     surprise: float  # by how many standard deviations the other numbers contradict it
     reach: float  # by what factor the values could move it, two standard deviations each
     sure: float  # the factor within which nine of ten numbers of its kind lie
+    place: Place | None  # where its run lies among others; None where that is no rate
 
 
 @dataclass(frozen=True)
@@ -383,8 +385,11 @@ class _Search:
             np.exp(reach),
             np.exp(own),
         )
-        for reading, row in zip(self._trials.readings, np.transpose(columns), strict=True):
-            yield Number(reading, *map(float, row))
+        rows = zip(self._trials.readings, np.transpose(columns), self._rates, strict=True)
+        for reading, row, rate in rows:
+            before, after, left_out, surprise, reach, sure = map(float, row)
+            place = None if rate is None else rate.place
+            yield Number(reading, before, after, left_out, surprise, reach, sure, place)
 
 
 def _covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:

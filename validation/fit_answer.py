@@ -187,7 +187,16 @@ def fitted_machine(
                     "firm": "calibrated",
                 },
             )
+    document["measured"] = list(_measured(found))
     return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
+
+
+def _measured(found: Fit) -> Iterator[dict[str, object]]:
+    """Yield the runs that were measured, each as far off as it is if the others tell it."""
+    for one in found.numbers:
+        if one.place is not None:
+            place = one.place.model_dump(exclude={"machine"}, exclude_none=True)
+            yield place | {"error": round(math.log(one.left_out), DIGITS)}
 
 
 def _is_moved(value: Value) -> bool:

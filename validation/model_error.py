@@ -22,10 +22,11 @@ import yaml
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.files import shipped_file
+from xc40io.config.parts.measured_run import MeasuredRun, Place
 from xc40io.config.scenario import Scenario
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
-from xc40io.trust.near_errors import Floats, MeasuredRun, Place, Weights, place_of
+from xc40io.trust.near_errors import Floats, Weights, place_of
 from xc40io.trust.run_kind import run_kind
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (
@@ -97,7 +98,7 @@ class Rate:
     @cached_property
     def place(self) -> Place:
         """Where it lies among other runs."""
-        return place_of(self.scenario, self.traits, self.phase)
+        return place_of(self.scenario, self.traits, self.phase, self.extent)
 
     @cached_property
     def extent(self) -> Extent:

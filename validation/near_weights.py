@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import gammaln, stdtrit
 
+from xc40io.config.parts.measured_run import MeasuredRun as Run
 from xc40io.trust.near_errors import Errors, Floats, Weights, distances, errors_at, places
-from xc40io.trust.near_errors import MeasuredRun as Run
 
 _BEFORE = {
     "access": 1.0,
@@ -26,11 +26,11 @@ _BEFORE = {
     "call": 0.1,
     "zero": 1.0,
     "pool": 1.0,
+    "freedom": 5.0,
 }
 """Weights before any number is seen: a difference of one kind counts as one e-fold, as tenfold
 sizes do about half."""
 
-_FREEDOM = 5.0  # the same for the degrees of freedom
 _WIDTH = 1.5  # standard deviation of the logarithms of all of these, before any number is seen
 _DIGITS = 3
 _NINE_OF_TEN = 0.95  # below the upper bound of an interval of nine of ten
@@ -49,24 +49,23 @@ def near_weights(runs: Sequence[Run], told_apart: Sequence[Floats]) -> Weights:
     errors = np.array([run.error for run in runs])
     at = places(runs)
     apart = distances(at, at)
-    start = np.log([*_BEFORE.values(), _FREEDOM])
+    start = np.log(list(_BEFORE.values()))
 
     def improbability(logarithms: Floats) -> float:
-        weights, freedom = _weights(logarithms)
+        weights = _weights(logarithms)
         told = [errors_at(apart, errors, weights, known) for known in told_apart]
-        likely = sum(_likelihood(errors, one, freedom) for one in told) / len(told_apart)
+        likely = sum(_likelihood(errors, one, weights.freedom) for one in told) / len(told_apart)
         return 0.5 * float((((logarithms - start) / _WIDTH) ** 2).sum()) - likely
 
-    return _weights(minimize(improbability, start, method="L-BFGS-B").x, _DIGITS)[0]
+    return _weights(minimize(improbability, start, method="L-BFGS-B").x, _DIGITS)
 
 
-def _weights(logarithms: Floats, digits: int = 15) -> tuple[Weights, float]:
-    """Return weights from their logarithms, to so many significant digits, and the freedom."""
-    *values, freedom = np.exp(logarithms)
-    rounded = [float(f"{value:.{digits}g}") for value in values]
-    nine = float(f"{stdtrit(freedom, _NINE_OF_TEN):.{digits}g}")
+def _weights(logarithms: Floats, digits: int = 15) -> Weights:
+    """Return weights from their logarithms, to so many significant digits."""
+    rounded = [float(f"{value:.{digits}g}") for value in np.exp(logarithms)]
     named = dict(zip(_BEFORE, rounded, strict=True))
-    return Weights(**named, nine_of_ten=nine), float(freedom)
+    nine = float(f"{stdtrit(named['freedom'], _NINE_OF_TEN):.{digits}g}")
+    return Weights(**named, nine_of_ten=nine)
 
 
 def _likelihood(errors: Floats, told: Errors, freedom: float) -> float:

@@ -38,7 +38,7 @@ from xc40io.config.errors import InputError
 from xc40io.config.faults import Faults
 from xc40io.config.kept import kept
 from xc40io.config.machine import Machine, read_machine
-from xc40io.config.model import Model, checked
+from xc40io.config.model import Model, as_tuple, checked
 from xc40io.config.reading import reads
 from xc40io.config.scenario import (
     AskedPlacement,
@@ -72,13 +72,6 @@ Name = Annotated[str, AfterValidator(_name)]
 
 MOST_DRAWN = 1000
 """Jobs of a mix: far more than any machine starts while one of them runs."""
-
-
-def as_tuple(value: object) -> object:
-    """Turn a list of YAML into a tuple."""
-    if isinstance(value, list | tuple):
-        return tuple(value)
-    raise ValueError(f"{value!r} is not a list; right would be [...], or a line with - for each")
 
 
 @kept

@@ -19,17 +19,18 @@ import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, PrivateAttr, model_validator
+from pydantic import BaseModel, BeforeValidator, PrivateAttr, model_validator
 
 from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
-from xc40io.config.model import Model, checked
+from xc40io.config.model import Model, as_tuple, checked
 from xc40io.config.parts.compute_nodes import Nodes
 from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
+from xc40io.config.parts.measured_run import MeasuredRun
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.networks import Network
 from xc40io.config.parts.provenance import OWN, Provenance, completed, merged, separate
@@ -74,6 +75,9 @@ class Machine(Model):
     ssd: Ssd | None = None
     burst_buffer: Service | None = None
     home: Service | None = None
+    #: Runs of it that were measured, with what the simulator was off: `xc40io fit` writes them, and
+    #: the intervals of runs near them are made of them.
+    measured: Annotated[tuple[MeasuredRun, ...], BeforeValidator(as_tuple)] = ()
     _provenance: dict[str, Provenance] = PrivateAttr(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -124,7 +128,8 @@ class Machine(Model):
             path: {"value": value} | self.provenance.get(path, unknown).model_dump()
             for path, value in self.values(units=True).items()
         }
-        return {name: getattr(self, name) for name in OWN} | nested(sourced)
+        own = self.model_dump(mode="json", include=set(OWN), exclude_defaults=True)
+        return own | nested(sourced)
 
     @model_validator(mode="after")
     def _parts_fit_together(self) -> Machine:

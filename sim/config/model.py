@@ -44,6 +44,13 @@ class Model(_Told):
 M = TypeVar("M", bound=BaseModel)
 
 
+def as_tuple(value: object) -> object:
+    """Turn a list of YAML into a tuple."""
+    if isinstance(value, list | tuple):
+        return tuple(value)
+    raise ValueError(f"{value!r} is not a list; right would be [...], or a line with - for each")
+
+
 def checked(model: type[M], document: object, place: str) -> M:
     """Return what a document describes; if it is wrong, raise InputError that begins with `place`.
 

@@ -22,8 +22,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.files import check_is_file
-from xc40io.config.jobs import Job, JobsScenario, as_tuple, check_names, with_files_found
-from xc40io.config.model import Model, checked
+from xc40io.config.jobs import Job, JobsScenario, check_names, with_files_found
+from xc40io.config.model import Model, as_tuple, checked
 from xc40io.config.reading import reads
 from xc40io.config.scenario import read_scenario_file
 from xc40io.config.units import Count, Seconds

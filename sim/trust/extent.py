@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from xc40io.config.machine import Machine, load_machine
+from xc40io.config.parts.measured_run import MeasuredRun
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.traits import Traits
 
@@ -25,6 +26,8 @@ class Extent(NamedTuple):
         The name of the machine in its file.
     changes
         Values that are other than in the file: ``lustre.readahead=41943040``.
+    measured
+        Runs that were measured on it, as its file has them.
     """
 
     nodes: int
@@ -33,6 +36,7 @@ class Extent(NamedTuple):
     call: int | None
     machine: str
     changes: tuple[str, ...]
+    measured: tuple[MeasuredRun, ...] = ()
 
 
 def extent_of(scenario: Scenario, traits: Traits, phase: str) -> Extent:
@@ -45,8 +49,10 @@ def extent_of(scenario: Scenario, traits: Traits, phase: str) -> Extent:
     """
     nodes, ranks, of = scenario.nodes, scenario.nodes * scenario.ppn, traits.of(phase)
     changes = tuple(sorted(f"{path}={value}" for path, value in scenario.changes.items()))
-    name = machine_name(scenario.machine)
-    return Extent(nodes, ranks, of.bytes_a_rank, of.call, name, changes)
+    name = scenario.machine
+    machine = name if isinstance(name, Machine) else load_machine(name)
+    size = (nodes, ranks, of.bytes_a_rank, of.call)
+    return Extent(*size, machine.name, changes, machine.measured)
 
 
 def machine_name(machine: str | Machine) -> str:

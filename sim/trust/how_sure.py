@@ -98,18 +98,23 @@ def expected(
     those that the validation found.
     """
     errors = errors or model_errors()
-    known = errors.at(place_of(scenario, traits, phase))
-    kind = errors.kinds.get(run_kind(traits, phase))
+    extent = extent_of(scenario, traits, phase)
+    own = [run.model_copy(update={"machine": extent.machine}) for run in extent.measured]
+    known = errors.at(place_of(scenario, traits, phase, extent), own)
+    name = run_kind(traits, phase)
+    kind, known_here = errors.kinds.get(name), any(run.kind == name for run in own)
     if kind is None:
-        return ExpectedError(*known, "no run of this kind was ever measured")
-    beyond = list(_beyond_reach(kind.reach, scenario, extent_of(scenario, traits, phase)))
+        return ExpectedError(*known, "" if known_here else "no run of this kind was ever measured")
+    beyond = list(_beyond_reach(kind.reach, scenario, extent, known_here=known_here))
     why = f"no run of this kind was ever measured {_or(beyond)}" if beyond else ""
     return ExpectedError(*known, why)
 
 
-def _beyond_reach(reach: Reach, scenario: Scenario, extent: Extent) -> Iterator[str]:
+def _beyond_reach(
+    reach: Reach, scenario: Scenario, extent: Extent, *, known_here: bool
+) -> Iterator[str]:
     """Yield in what a phase of a run lies beyond all runs of its kind that were measured."""
-    if extent.machine not in reach.machines:
+    if extent.machine not in reach.machines and not known_here:
         yield f"on {extent.machine}"
     if not set(extent.changes) <= set(reach.changes):
         yield "with such values of the machine"

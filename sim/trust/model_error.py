@@ -6,6 +6,7 @@ writes it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from typing import Annotated
 
@@ -13,11 +14,10 @@ import numpy as np
 from pydantic import BeforeValidator, ValidationError
 
 from xc40io.config.files import read_mapping, shipped_file
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, as_tuple, explain
+from xc40io.config.parts.measured_run import MeasuredRun, Place
 from xc40io.trust.near_errors import (
     Floats,
-    MeasuredRun,
-    Place,
     Places,
     Weights,
     distances,
@@ -29,12 +29,8 @@ FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little
 
 
-def _tuple(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
-Names = Annotated[tuple[str, ...], BeforeValidator(_tuple)]
-Range = Annotated[tuple[int, int], BeforeValidator(_tuple)]
+Names = Annotated[tuple[str, ...], BeforeValidator(as_tuple)]
+Range = Annotated[tuple[int, int], BeforeValidator(as_tuple)]
 """The least and the most."""
 
 
@@ -170,14 +166,14 @@ class ModelErrors(Model):
     source: str
     kinds: dict[str, ModelError]
     weights: Weights
-    runs: Annotated[tuple[MeasuredRun, ...], BeforeValidator(_tuple)]
+    runs: Annotated[tuple[MeasuredRun, ...], BeforeValidator(as_tuple)]
     ratios: dict[str, RatioError]
     any_ratio: Spread
     changes: dict[str, ChangeError]
 
     @cached_property
     def _columns(self) -> tuple[Places, Floats]:
-        return places(self.runs), np.array([run.error for run in self.runs])
+        return _in_columns(self.runs)
 
     @property
     def anywhere(self) -> float:
@@ -185,17 +181,28 @@ class ModelErrors(Model):
         _, errors = self._columns
         return self.weights.nine_of_ten * float(np.sqrt(np.mean(errors**2)))
 
-    def at(self, place: Place) -> tuple[float, float]:
+    def at(self, place: Place, own: Sequence[MeasuredRun] = ()) -> tuple[float, float]:
         """Return what is expected of a number that was not measured.
+
+        Parameters
+        ----------
+        place
+            Where its run lies.
+        own
+            Measured runs that are known besides.
 
         Returns
         -------
         center, nine_of_ten
             Of ``ln(simulated / measured)``: the middle, and how far to both sides nine of ten are.
         """
-        at, errors = self._columns
+        at, errors = _in_columns([*self.runs, *own]) if own else self._columns
         center, deviation = errors_at(distances(places([place]), at), errors, self.weights)
         return float(center[0]), float(deviation[0]) * self.weights.nine_of_ten
+
+
+def _in_columns(runs: Sequence[MeasuredRun]) -> tuple[Places, Floats]:
+    return places(runs), np.array([run.error for run in runs])
 
 
 @cache

@@ -18,44 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.config.model import Model
+from xc40io.config.parts.measured_run import Place
 from xc40io.config.scenario import Scenario
-from xc40io.trust.extent import extent_of
+from xc40io.trust.extent import Extent
 from xc40io.trust.run_kind import run_kind
-from xc40io.workloads.traits import Traits
+from xc40io.workloads.traits import Traits, access_of
 
 Floats = npt.NDArray[np.float64]
 
 
-class Place(Model):
-    """Where a run lies among others.
-
-    Attributes
-    ----------
-    access
-        ``write``, ``read`` or ``metadata``.
-    kind
-        As :func:`~xc40io.trust.run_kind.run_kind` has it.
-    machine
-        Its name, with the values that are other than in its file, and with the faults.
-    nodes, ranks_a_node, bytes_a_rank
-        How many; of bytes one at least.
-    call
-        Bytes of a call; None where the workload does not say.
-    """
-
-    access: str
-    kind: str
-    machine: str
-    nodes: int
-    ranks_a_node: int
-    bytes_a_rank: int
-    call: int | None = None
-
-
-class MeasuredRun(Place):
-    """A measured run with the error of its number: ``ln(simulated / measured)``."""
-
-    error: float
+_LEAST = 1e-6
+"""A deviation that is less than any: of runs without any error."""
 
 
 class Weights(Model):
@@ -71,6 +44,8 @@ class Weights(Model):
         How many runs without error the mean is drawn to.
     pool
         How many runs the variance of all of that access counts for.
+    freedom
+        Degrees of freedom of the Student distribution: with few, one that is far off moves little.
     nine_of_ten
         How many standard deviations nine of ten numbers are within.
     """
@@ -84,6 +59,7 @@ class Weights(Model):
     call: float
     zero: float
     pool: float
+    freedom: float
     nine_of_ten: float
 
 
@@ -101,12 +77,11 @@ class Errors(NamedTuple):
     deviation: Floats
 
 
-def place_of(scenario: Scenario, traits: Traits, phase: str) -> Place:
-    """Return where a phase of a run lies."""
-    extent = extent_of(scenario, traits, phase)
+def place_of(scenario: Scenario, traits: Traits, phase: str, extent: Extent) -> Place:
+    """Return where a phase of a run lies, which is so large."""
     faults = tuple(str(fault) for fault in scenario.faults)
     return Place(
-        access=str(traits.of(phase).access),
+        access=traits.of(phase).access or access_of(phase),
         kind=run_kind(traits, phase),
         machine=" ".join((extent.machine, *extent.changes, *faults)),
         nodes=extent.nodes,
@@ -157,9 +132,20 @@ def errors_at(
     sizes = (weights.nodes, weights.ranks_a_node, weights.bytes_a_rank, weights.call)
     near = known * np.exp(-np.tensordot((*words, *sizes), apart, 1))
     alike = known * np.exp(-weights.access * apart[0])
-    every = (alike @ errors**2) / alike.sum(axis=1)
-    count = near.sum(axis=1)
-    center = (near @ errors) / (weights.zero + count)
-    off = (near * (errors - center[:, None]) ** 2).sum(axis=1)
-    squares = weights.pool * every + off + weights.zero * center**2
-    return Errors(center, np.sqrt(squares / (weights.pool + count)))
+    every = weights.pool * (alike @ errors**2) / alike.sum(axis=1)
+    count = weights.pool + near.sum(axis=1)
+    told = _told(near, errors, weights, every, count)
+    # What is far from the others counts less: one step towards the most probable Student scale.
+    off = (errors - told.center[:, None]) / told.deviation[:, None]
+    counting = near * (weights.freedom + 1.0) / (weights.freedom + off**2)
+    return _told(counting, errors, weights, every, count)
+
+
+def _told(
+    counting: Floats, errors: Floats, weights: Weights, every: Floats, count: Floats
+) -> Errors:
+    """Return weighted mean and deviation, with what is known of all."""
+    center = (counting @ errors) / (weights.zero + counting.sum(axis=1))
+    off = (counting * (errors - center[:, None]) ** 2).sum(axis=1)
+    squares = (every + off + weights.zero * center**2) / count
+    return Errors(center, np.sqrt(np.maximum(squares, _LEAST**2)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from xc40io.trust.near_errors import MeasuredRun
+from xc40io.config.parts.measured_run import MeasuredRun
 from xc40io.validation.near_weights import near_weights
 
 

@@ -12,8 +12,8 @@ and no others::
       ost_spread: {value: 0.03, source: "...", firm: inferred}
 
 All other values are those of the other file, each with the source that it has there. A value is
-taken as a whole, never its number from here and its source from there. Name, title and description
-are of a file's own.
+taken as a whole, never its number from here and its source from there. Name, title, description and
+what was measured are of a file's own.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def separate(
 LIKE = "like"
 """The field that names the other machine."""
 
-OWN = ("name", "title", "description")
+OWN = ("name", "title", "description", "measured")
 """What no file takes from another one."""
 
 

@@ -9,8 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from xc40io.config.files import find, read_mapping
-from xc40io.config.jobs import as_tuple
-from xc40io.config.model import Model, explain
+from xc40io.config.model import Model, as_tuple, explain
 from xc40io.config.parts.provenance import Provenance
 from xc40io.config.reading import reading
 

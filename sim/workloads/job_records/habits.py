@@ -7,9 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-from xc40io.config.jobs import as_tuple
 from xc40io.config.machine import Machine
-from xc40io.config.model import Model
+from xc40io.config.model import Model, as_tuple
 from xc40io.config.parts.provenance import Provenance
 from xc40io.engine.randomness import stream
 from xc40io.workloads.job_records.drawn import DrawnValue, load_drawn

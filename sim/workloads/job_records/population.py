@@ -7,8 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from xc40io.config.jobs import as_tuple
-from xc40io.config.model import Model
+from xc40io.config.model import Model, as_tuple
 from xc40io.config.parts.provenance import Provenance
 from xc40io.config.stream import PopulationRequest
 from xc40io.engine.randomness import stream

@@ -10,6 +10,8 @@ import yaml
 
 from xc40io import Scenario, simulate
 from xc40io.config.machine import load_machine
+from xc40io.trust.how_sure import expected
+from xc40io.workloads.catalogue import traits_of
 
 MINE = """
 name: mine
@@ -78,6 +80,14 @@ def test_the_value_that_differs_is_found_and_the_machine_is_written(folder, xc40
     assert fitted.values()["nodes.write_copy_rate"] == pytest.approx(first["after"])
     provenance = fitted.provenance["nodes.write_copy_rate"]
     assert provenance.firm == "calibrated"
+    # What was measured makes intervals of runs like it narrower.
+    assert [run.kind for run in fitted.measured] == ["own files, write"] * len(RUNS)
+    one = {"nodes": 1, "ppn": 1, "workload": {"ior": "-w -F -b 128m -t 1m"}}
+    runs = [Scenario(machine=name, **one) for name in ("mine.yaml", "fitted.yaml")]
+    before, after = (expected(run, traits_of(run), "write") for run in runs)
+    assert "on mine" in before.why
+    assert after.why == ""
+    assert after.nine_of_ten < before.nine_of_ten
     assert provenance.source.startswith("fitted to ours.yaml on ")
     assert fitted.values()["lustre.osts"] == load_machine("theta").values()["lustre.osts"]
 
