@@ -19,7 +19,7 @@ import numpy as np
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine, load_machine
-from xc40io.config.parts.measured_run import Place
+from xc40io.config.parts.measured_run import RunPlace
 from xc40io.engine.types import Floats
 from xc40io.trust.how_sure import expected
 from xc40io.trust.model_error import model_errors
@@ -77,7 +77,7 @@ class Number(NamedTuple):
     surprise: float  # by how many standard deviations the other numbers contradict it
     reach: float  # by what factor the values could move it, two standard deviations each
     sure: float  # the factor within which nine of ten numbers of its kind lie
-    place: Place | None  # where its run lies among others; None where that is no rate
+    place: RunPlace | None  # where its run lies among others; None where that is no rate
 
 
 @dataclass(frozen=True)

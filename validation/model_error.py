@@ -22,7 +22,7 @@ import yaml
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.files import shipped_file
-from xc40io.config.parts.measured_run import MeasuredRun, Place
+from xc40io.config.parts.measured_run import MeasuredRun, RunPlace
 from xc40io.config.scenario import Scenario
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
@@ -96,7 +96,7 @@ class Rate:
         return run_kind(self.traits, self.phase)
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> RunPlace:
         """Where it lies among other runs."""
         return place_of(self.scenario, self.traits, self.phase, self.extent)
 

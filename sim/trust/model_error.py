@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, ValidationError
 
 from xc40io.config.files import read_mapping, shipped_file
 from xc40io.config.model import Model, as_tuple, explain
-from xc40io.config.parts.measured_run import MeasuredRun, Place
+from xc40io.config.parts.measured_run import MeasuredRun, RunPlace
 from xc40io.trust.near_errors import (
     Floats,
     Places,
@@ -181,7 +181,7 @@ class ModelErrors(Model):
         _, errors = self._columns
         return self.weights.nine_of_ten * float(np.sqrt(np.mean(errors**2)))
 
-    def at(self, place: Place, own: Sequence[MeasuredRun] = ()) -> tuple[float, float]:
+    def at(self, place: RunPlace, own: Sequence[MeasuredRun] = ()) -> tuple[float, float]:
         """Return what is expected of a number that was not measured.
 
         Parameters

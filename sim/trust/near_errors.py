@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.config.model import Model
-from xc40io.config.parts.measured_run import Place
+from xc40io.config.parts.measured_run import RunPlace
 from xc40io.config.scenario import Scenario
 from xc40io.trust.extent import Extent
 from xc40io.trust.run_kind import run_kind
@@ -77,10 +77,10 @@ class Errors(NamedTuple):
     deviation: Floats
 
 
-def place_of(scenario: Scenario, traits: Traits, phase: str, extent: Extent) -> Place:
+def place_of(scenario: Scenario, traits: Traits, phase: str, extent: Extent) -> RunPlace:
     """Return where a phase of a run lies, which is so large."""
     faults = tuple(str(fault) for fault in scenario.faults)
-    return Place(
+    return RunPlace(
         access=traits.of(phase).access or access_of(phase),
         kind=run_kind(traits, phase),
         machine=" ".join((extent.machine, *extent.changes, *faults)),
@@ -91,7 +91,7 @@ def place_of(scenario: Scenario, traits: Traits, phase: str, extent: Extent) -> 
     )
 
 
-def places(runs: Iterable[Place]) -> Places:
+def places(runs: Iterable[RunPlace]) -> Places:
     """Return runs as columns."""
     every = list(runs)
     words = [(one.access, one.kind, one.machine) for one in every]

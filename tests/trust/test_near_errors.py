@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from xc40io.config.parts.measured_run import MeasuredRun, Place
+from xc40io.config.parts.measured_run import MeasuredRun, RunPlace
 from xc40io.trust.near_errors import (
     Errors,
     Weights,
@@ -46,7 +46,7 @@ ERRORS = st.lists(st.floats(-2.0, 2.0), min_size=2, max_size=8)
 def told(errors: list[float], at: dict[str, Any], runs: list[dict[str, Any]]) -> Errors:
     """What is expected at one run of measured runs with these errors."""
     measured = [MeasuredRun(**HERE | run, error=off) for run, off in zip(runs, errors, strict=True)]
-    apart = distances(places([Place(**HERE | at)]), places(measured))
+    apart = distances(places([RunPlace(**HERE | at)]), places(measured))
     return errors_at(apart, np.array(errors), WEIGHTS)
 
 

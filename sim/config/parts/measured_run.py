@@ -13,7 +13,7 @@ Positive = Annotated[int, Field(gt=0)]
 
 
 @kept
-class Place(Model):
+class RunPlace(Model):
     """Where a run lies among others.
 
     Attributes
@@ -41,7 +41,7 @@ class Place(Model):
 
 
 @kept
-class MeasuredRun(Place):
+class MeasuredRun(RunPlace):
     """A measured run with the error of its number: ``ln(simulated / measured)``."""
 
     error: float
