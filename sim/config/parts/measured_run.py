@@ -14,34 +14,22 @@ Positive = Annotated[int, Field(gt=0)]
 
 @kept
 class RunPlace(Model):
-    """Where a run lies among others.
+    """Where a run lies among others."""
 
-    Attributes
-    ----------
-    access
-        ``write``, ``read`` or ``metadata``.
-    kind
-        How the ranks share their files, or where these are: ``own files, write``.
-    machine
-        Its name, with the values that are other than in its file, and with the faults; empty in a
-        machine file, which means that machine.
-    nodes, ranks_a_node, bytes_a_rank
-        How many; of bytes one at least.
-    call
-        Bytes of a call; None where the workload does not say.
-    """
-
-    access: Literal["write", "read", "metadata"]
+    access: Literal["write", "read", "metadata"]  #: What it does.
+    #: How the ranks share their files, or where these are: ``own files, write``.
     kind: str
+    #: Its name, with the values that are other than in its file, and with the faults; empty in a
+    #: machine file, which means that machine.
     machine: str = ""
-    nodes: Positive
-    ranks_a_node: Positive
-    bytes_a_rank: Positive
-    call: Positive | None = None
+    nodes: Positive  #: How many.
+    ranks_a_node: Positive  #: How many.
+    bytes_a_rank: Positive  #: That each writes or reads in a phase, about.
+    call: Positive | None = None  #: Bytes of a call, where the workload says it.
 
 
 @kept
 class MeasuredRun(RunPlace):
-    """A measured run with the error of its number: ``ln(simulated / measured)``."""
+    """A measured run."""
 
-    error: float
+    error: float  #: How far off its number is: ``ln(simulated / measured)``.
