@@ -6,6 +6,7 @@ import math
 import os
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from xc40io.telling.answer import CELL, Answer, Column, Columns, Points, Table, 
 from xc40io.telling.units import ANY, NUMBER, RATIO, ROWS, WORDS, first_of
 from xc40io.topology.text import format_count
 from xc40io.validation.fit import NINE_OF_TEN, Fit, Value
-from xc40io.validation.free_parameter import DIGITS, rounded
+from xc40io.validation.free_parameter import DIGITS, rounded, sharing
 from xc40io.validation.machine_edit import NewValue
 
 
@@ -144,51 +145,62 @@ def _rest(found: Fit) -> str:
     return " ".join(told)
 
 
-def fitted_machine(
-    found: Fit, known: Mapping[str, NewValue], name: str, source: str, day: date, place: Path
-) -> str:
-    """Return the text of a machine file with what was fitted, which is like the one it was.
+def fitted_machine(found: Fit, new: Mapping[str, NewValue], source: str, place: Path) -> str:
+    """Return the text of a machine file that is like the one that was fitted.
 
     Parameters
     ----------
     found
         The fit.
-    known
-        Values that needed no fit: they are written, too.
-    name
-        Of the new machine.
+    new
+        What was fitted (:func:`new_values`), and values that needed no fit.
     source
         What the measurements stand in.
-    day
-        Of the fit.
     place
-        Where the file will stand, from which the path to the old one leads.
+        Where the file will stand, whose name it has, and from which the path to the old one leads.
     """
     document: dict[str, object] = {
-        "name": name,
+        "name": place.stem,
         "title": f"{found.machine.title}, fitted",
         "description": f"{found.machine.title}, with values fitted to {source}.",
         LIKE: _path_from(place.parent, found.file),
     }
-    for path, new in known.items():
-        _put(document, path, {"value": new.value, "source": new.source, "firm": new.firm})
+    for path, one in new.items():
+        _put(document, path, {"value": one.value, "source": one.source, "firm": one.firm})
+    return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
+
+
+def new_values(found: Fit, source: str, day: date) -> dict[str, NewValue]:
+    """Return what was fitted, by path, as it stands in a machine file."""
+    new = {}
     for value in found.values:
-        shown = _shown(value, value.after)
         if _is_moved(value):
             low, high = (_shown(value, bound) for bound in _bounds(value))
             seen = f"{', '.join(value.seen_by[:3])}{' and others' * (len(value.seen_by) > 3)}"
-            _put(
-                document,
-                value.parameter.path,
-                {
-                    "value": shown,
-                    "source": f"fitted to {source} on {day.isoformat()} ({seen}); nine of ten: "
-                    f"{low} to {high}; {_shown(value, value.parameter.value)} before",
-                    "firm": "calibrated",
-                },
+            told = (
+                f"fitted to {source} on {day.isoformat()} ({seen}); nine of ten: {low} to {high}; "
+                f"{_shown(value, value.parameter.value)} before"
             )
-    document["measured"] = list(_measured(found))
-    return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
+            new[value.parameter.path] = NewValue(_shown(value, value.after), told, "calibrated")
+    return new
+
+
+def shared_values(found: Fit, new: Mapping[str, NewValue]) -> dict[Path, dict[str, NewValue]]:
+    """Return new values by the files in which they stand: of the machine, and of those that share.
+
+    Machines with hardware of one kind keep the ratios of their values (``parameters.yaml``).
+    """
+    changed: dict[Path, dict[str, NewValue]] = {found.file: dict(new)}
+    factors = {one.parameter.path: one.moved for one in found.values if one.parameter.path in new}
+    for parameter in sharing(found.file):
+        path = parameter.path
+        if path in factors:
+            for name, after in parameter.values(parameter.value * factors[path], DIGITS).items():
+                written = parameter.machines[name].with_changes({path: after})
+                shown = str(written.values(units=True)[path])
+                leaf = changed.setdefault(parameter.files[name], {})
+                leaf[path] = replace(new[path], value=shown)
+    return changed
 
 
 def _measured(found: Fit) -> Iterator[dict[str, object]]:

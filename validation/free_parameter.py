@@ -167,6 +167,11 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     return parameters
 
 
+def sharing(file: Path) -> list[FreeParameter]:
+    """Return those of the parameters that come with xc40io whose value stands in a file."""
+    return [one for one in load_free_parameters(FILE).values() if file in one.files.values()]
+
+
 @cache
 def paths_that_move() -> tuple[str, ...]:
     """Return the paths of the parameters that come with xc40io, whatever their machines."""

@@ -1,14 +1,12 @@
 """Fitting free parameters anew to some rows, in the logarithms: one step of Gauss and Newton.
 
 Near the values in the machine files a simulated number is a product of powers of the parameters;
-the powers are their elasticities. With them a fit by least squares, as
-:mod:`xc40io.validation.calibrate` does it with many runs, is a system of linear equations with
-bounds: no run at all.
+the powers are their elasticities. With them a fit by least squares is a system of linear equations
+with bounds: no run at all, where :mod:`xc40io.validation.fit` takes many.
 
 The pull goes to the geometric middle of the bounds and not to the present value, which knows of the
-rows that are left out. What no row is left to tell of ends there: that is ignorance. It is ten
-times as strong as that of a calibration, which keeps a value in place: a row that hardly sees a
-parameter and is off for another cause would send it to a bound.
+rows that are left out. What no row is left to tell of ends there: that is ignorance. It is
+strong: a row that hardly sees a parameter and is off for another cause would send it to a bound.
 """
 
 from __future__ import annotations

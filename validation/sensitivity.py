@@ -9,13 +9,13 @@ and averaged over the seeds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from xc40io.validation.free_parameter import Changes, FreeParameter, merged
+from xc40io.validation.free_parameter import FreeParameter
 from xc40io.validation.trial import Floats, Reading, Subject, Trials
 
 Booleans = npt.NDArray[np.bool_]
@@ -108,8 +108,6 @@ def measure_sensitivity(
     parameters: Sequence[FreeParameter],
     *,
     step: float = STEP,
-    at: Mapping[FreeParameter, float] | None = None,
-    beyond_budget: bool = False,
 ) -> Sensitivity:
     """Return the elasticities of what `trials` reads.
 
@@ -121,24 +119,20 @@ def measure_sensitivity(
         What to change, one at a time. Steps end at the bounds of a parameter.
     step
         Relative step to each side, more than 0 and less than 1.
-    at
-        The values around which; what the machine files say unless given.
-    beyond_budget
-        As in :meth:`~xc40io.validation.trial.Trials.logs`.
 
     Raises
     ------
-    BudgetSpentError, InputError
+    InputError
         As in :meth:`~xc40io.validation.trial.Trials.logs`.
     """
-    here = {parameter: parameter.value for parameter in parameters} | dict(at or {})
-    sides = [_sides(parameter, here[parameter], step) for parameter in parameters]
-    points: list[Changes] = [
-        merged(p.changes(value) for p, value in (here | {parameter: side}).items())
-        for parameter, pair in zip(parameters, sides, strict=True)
-        for side in pair
-    ]
-    logs = trials.logs(points, beyond_budget=beyond_budget)
+    sides = [_sides(parameter, step) for parameter in parameters]
+    logs = trials.logs(
+        [
+            parameter.changes(side)
+            for parameter, pair in zip(parameters, sides, strict=True)
+            for side in pair
+        ]
+    )
     spans = np.array([math.log(high / low) for low, high in sides]).reshape(-1, 1, 1)
     slopes = (logs[1::2] - logs[0::2]) / spans  # (parameters, seeds, readings)
     error = np.zeros(slopes.shape[::2])
@@ -154,8 +148,9 @@ def measure_sensitivity(
     )
 
 
-def _sides(parameter: FreeParameter, value: float, step: float) -> tuple[float, float]:
-    """Return the values on both sides of one, within the bounds."""
+def _sides(parameter: FreeParameter, step: float) -> tuple[float, float]:
+    """Return the values on both sides of that in the machine files, within the bounds."""
+    value = parameter.value
     return max(value * (1.0 - step), parameter.lower), min(value * (1.0 + step), parameter.upper)
 
 

@@ -1,6 +1,6 @@
 """Trials: what claims read when parameters are changed, each simulated once.
 
-A calibration and a table of sensitivities ask the same of the simulator: the metrics of some
+A fit and a table of sensitivities ask the same of the simulator: the metrics of some
 claims with other values of some parameters. They are averaged over a few seeds, because what a run
 says moves a little whenever one event comes before another.
 """
@@ -72,20 +72,6 @@ Simulate = Callable[[Sequence[Request]], Sequence[Mapping[str, float]]]
 """Simulates claims: returns for each request its numbers by run, as :attr:`Reading.run` has it."""
 
 
-class BudgetSpentError(Exception):
-    """The next trials would take more runs than there are left.
-
-    Parameters
-    ----------
-    runs : int
-        How many all of them take, with those before.
-    """
-
-    def __init__(self, runs: int) -> None:
-        super().__init__(f"{runs} runs are more than the budget")
-        self.runs = runs
-
-
 class Trials:
     """The readings of some claims under any changes, each trial simulated once.
 
@@ -97,8 +83,6 @@ class Trials:
         What runs them; it is handed all that is to be simulated at a time.
     seeds
         How many seeds each claim is tried with.
-    budget
-        Most runs to simulate; without it there is no limit.
     """
 
     def __init__(
@@ -107,13 +91,11 @@ class Trials:
         simulate: Simulate,
         *,
         seeds: int = 1,
-        budget: int | None = None,
     ) -> None:
         self.subjects = tuple(subjects)
         self.readings = tuple(reading for subject in subjects for reading in subject.readings)
         self.seeds = seeds
         self._simulate = simulate
-        self._budget = math.inf if budget is None else budget
         self._known: dict[str, list[float]] = {}
         self._runs: set[str] = set()
 
@@ -122,15 +104,13 @@ class Trials:
         """Runs asked for so far, with those that the simulator may have found in its cache."""
         return len(self._runs)
 
-    def logs(self, points: Sequence[Changes], *, beyond_budget: bool = False) -> Floats:
+    def logs(self, points: Sequence[Changes]) -> Floats:
         """Return the natural logarithms of all readings at some points.
 
         Parameters
         ----------
         points
             What is changed at each of them.
-        beyond_budget
-            Whether to simulate them even if they take more runs than are left.
 
         Returns
         -------
@@ -138,8 +118,6 @@ class Trials:
 
         Raises
         ------
-        BudgetSpentError
-            If there are not enough runs left; nothing was simulated then.
         InputError
             If a claim reads zero or less, which has no logarithm.
         """
@@ -153,7 +131,7 @@ class Trials:
             for request in requests
             if request.key not in self._known
         }
-        self._do(list(wanted.values()), beyond_budget=beyond_budget)
+        self._do(list(wanted.values()))
         numbers = [
             [
                 [number for request in requests for number in self._known[request.key]]
@@ -174,17 +152,14 @@ class Trials:
             for subject in self.subjects
         ]
 
-    def _do(self, requests: Sequence[Request], *, beyond_budget: bool) -> None:
+    def _do(self, requests: Sequence[Request]) -> None:
         """Simulate, and remember what came out."""
         if not requests:
             return
         by_claim = {subject.claim: subject for subject in self.subjects}
-        runs = self._runs.union(
+        self._runs.update(
             _key(run, request) for request in requests for run in by_claim[request.claim].runs
         )
-        if len(runs) > self._budget and not beyond_budget:
-            raise BudgetSpentError(len(runs))
-        self._runs = runs
         for request, read in zip(requests, self._simulate(requests), strict=True):
             readings = by_claim[request.claim].readings
             self._known[request.key] = [_positive(reading, read) for reading in readings]

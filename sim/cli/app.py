@@ -56,9 +56,8 @@ COMMANDS = {
         "Turn outputs of benchmarks into a file of claims.",
     ),
     "fit": ("xc40io.cli.study.fit:fit", "Fit a machine to measurements of it."),
-    "calibrate": ("xc40io.cli.study.calibrate:calibrate", "Fit free parameters to the claims."),
     "sensitivity": (
-        "xc40io.cli.study.calibrate:sensitivity",
+        "xc40io.cli.study.sensitivity:sensitivity",
         "Print how much each claim depends on each free parameter.",
     ),
     "machine": ("xc40io.cli.machines:machine", "Show what a machine consists of."),

@@ -19,7 +19,7 @@ class Extra(NamedTuple):
 EXTRAS = {
     "cluster": Extra({"distributed": "Dask"}, "`--scheduler`: studies on a cluster"),
     "compile": Extra({"numba": "Numba"}, "make the core, which a wheel brings along"),
-    "fit": Extra({"scipy": "SciPy"}, "`kernel fit`, `calibrate`"),
+    "fit": Extra({"scipy": "SciPy"}, "`kernel fit`"),
     "lessons": Extra({"jupyterlab": "JupyterLab"}, "`lessons`: open the notebooks"),
     "logs": Extra(
         {"darshan": "the package darshan, for Python 3.11 and 3.12,"},

@@ -14,7 +14,6 @@ from xc40io.cli.app import cli
 
 SMALL = "--nodes 1 --ppn 1"
 READ = {
-    "calibrate --parameters": "calibrate --parameters {}.yaml",
     "compare arguments": "compare {}.yaml {}.yaml",
     "compare --machine": f"compare --machine {{}}.yaml {SMALL} {{}}.yaml theta -- -w",
     "explain arguments": "explain {}.yaml",

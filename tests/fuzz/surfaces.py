@@ -247,7 +247,6 @@ FAULTS = (
 )
 
 LINES: dict[str, Line] = {
-    "calibrate": ("--jobs", "1", "--claim", "none"),
     "fit": ("theta", "--from", "claims.yaml", "--free", "nodes.call_time", "--jobs", "1"),
     "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
     "explain": ("--jobs", "1", *SMALL, "--", *IOR),

@@ -4,7 +4,6 @@ import pytest
 
 from xc40io.config.errors import InputError
 from xc40io.studies.simulations import Simulations
-from xc40io.validation.calibrate import Options, calibrate
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
 from xc40io.validation.free_parameter import FreeParameter, load_free_parameters
@@ -105,11 +104,3 @@ def test_one_core_writes_as_fast_as_it_copies(claims: dict[str, Claim], simulate
     found = measure_sensitivity(Trials(subjects, simulate), [free(COPY), free(COMMIT)])
     assert found.elasticity[:, 0].min() > 0.5
     assert abs(found.elasticity[:, 1]).max() < 0.05
-
-
-def test_a_real_parameter_is_fitted(claims: dict[str, Claim], simulate: Simulate) -> None:
-    subjects = [subject_of(claims[name]) for name in ("B01", "B02")]
-    found = calibrate([free(COPY)], subjects, simulate, Options(seeds=1))
-    assert found.fits[0].after != found.fits[0].parameter.value
-    off = [abs(numbers / (200e6, 400e6) - 1).max() for numbers in (found.before, found.after)]
-    assert off[1] < off[0]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from xc40io.validation.trial import BudgetSpentError, Reading, Request, Subject, Trials
+from xc40io.validation.trial import Reading, Request, Subject, Trials
 
 ONE = Subject("B01", frozenset({"theta"}), frozenset({"a"}), (Reading("B01"),))
 SAME_RUN = Subject("B02", frozenset({"theta"}), frozenset({"a", "b"}), (Reading("B02"),))
@@ -42,14 +42,3 @@ def test_runs_that_claims_share_count_once() -> None:
     assert trials.runs == 6
     trials.logs([{}, FASTER])
     assert trials.runs == 12
-
-
-def test_a_budget_is_kept() -> None:
-    simulator = Simulator()
-    trials = Trials([ONE, SAME_RUN], simulator, budget=3)
-    trials.logs([{}])
-    with pytest.raises(BudgetSpentError, match="4 runs are more"):
-        trials.logs([FASTER])
-    assert len(simulator.asked) == 2
-    trials.logs([FASTER], beyond_budget=True)
-    assert trials.runs == 4

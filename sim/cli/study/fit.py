@@ -10,20 +10,23 @@ import click
 
 from xc40io.archive.whole_files import check_writable, write_whole
 from xc40io.cli.options import JOBS, JSON, MOST_RUNS, Whole
+from xc40io.cli.study.asked_claims import CLAIM, asked_claims
+from xc40io.cli.study_options import say
 from xc40io.cli.written import FILE
 from xc40io.config.files import find
+from xc40io.config.files_in_use import note_edited
 from xc40io.config.machine import load_machine
-from xc40io.engine.processors import processors
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
-from xc40io.studies.store import Store
 from xc40io.telling.data import document_of, json_text
 from xc40io.telling.text import text_of
-from xc40io.validation.claim import Claim, load_claims, load_values
+from xc40io.validation.claim import Claim, load_values
 from xc40io.validation.claim_trial import simulating
 from xc40io.validation.fit import BUDGET
 from xc40io.validation.fit import fit as fit_machine
-from xc40io.validation.fit_answer import fit_answer, fitted_machine
+from xc40io.validation.fit_answer import fit_answer, fitted_machine, new_values, shared_values
+from xc40io.validation.free_parameter import sharing
+from xc40io.validation.machine_edit import edited_machine
 from xc40io.validation.trial import Simulate
 
 
@@ -32,10 +35,11 @@ from xc40io.validation.trial import Simulate
 @click.option(
     "--from",
     "file",
-    required=True,
     metavar="OURS.yaml",
-    help="The measurements: claims, as xc40io measured writes them.",
+    help="The measurements: claims, as xc40io measured writes them.  "
+    "[default: those published of MACHINE that are there to be fitted to]",
 )
+@CLAIM
 @click.option(
     "--free",
     "paths",
@@ -57,15 +61,22 @@ from xc40io.validation.trial import Simulate
     metavar="FITTED.yaml",
     help="Write a machine file that is like MACHINE, with what was fitted.",
 )
+@click.option(
+    "--write",
+    is_flag=True,
+    help="Write what was fitted into the file of MACHINE, and of machines that share the values.",
+)
 @JSON
 @JOBS
 def fit(
     *,
     machine: str,
-    file: str,
+    file: str | None,
+    ids: tuple[str, ...],
     paths: tuple[str, ...],
     budget: int,
     fitted: str | None,
+    write: bool,
     as_json: bool,
     jobs: int | None,
 ) -> None:
@@ -80,16 +91,19 @@ def fit(
         check_writable(Path(fitted), "--output")
     place = find("machines", machine)
     load_machine(place)  # what is wrong with it is said before anything is read for it
-    known = load_values(Path(file))
+    if write:
+        _check_writable(place)
+    known = {} if file is None else load_values(Path(file))
+    claims = _measurements(file, ids, place)
     with ProgressBar("runs") as progress:
-        simulations = Simulations(jobs or processors(), Store(), progress)
+        simulations = Simulations.of_study(jobs, progress=progress)
 
         def simulate(claims: Mapping[str, Claim]) -> Simulate:
             return simulating(claims, simulations)
 
         found = fit_machine(
             place,
-            load_claims([Path(file)]),
+            claims,
             simulate,
             known={path: new.value for path, new in known.items()},
             paths=paths,
@@ -97,11 +111,38 @@ def fit(
             told=progress.say,
         )
     answer = fit_answer(found)
+    source = Path(file).name if file else "the claims"
+    new = known | new_values(found, source, datetime.now(UTC).date())
+    texts = {}
     if fitted is not None:
-        day = datetime.now(UTC).date()
-        target = Path(fitted)
-        text = fitted_machine(found, known, target.stem, Path(file).name, day, target)
-        write_whole(fitted, text, "--output")
+        texts[Path(fitted)] = fitted_machine(found, new, source, Path(fitted))
+    if write and new:
+        texts |= {path: edited_machine(path, of) for path, of in shared_values(found, new).items()}
+    for path, text in texts.items():
+        write_whole(path, text, "--output" if str(path) == fitted else "--write")
     click.echo(json_text(document_of(answer)) if as_json else text_of(answer), nl=False)
     for note in simulations.notes:
-        click.echo(f"xc40io: {note}", err=True)
+        say(note)
+    if write:
+        say(f"wrote {', '.join(new) or 'nothing'} to {', '.join(map(str, texts)) or place}")
+
+
+def _measurements(file: str | None, ids: tuple[str, ...], machine: Path) -> dict[str, Claim]:
+    """Return the claims of a file, or those that come with xc40io for fits of a machine."""
+    if file is not None:
+        return asked_claims(ids, full=True, file=file)
+    return asked_claims(
+        ids,
+        right=f"--from with measurements of {machine.stem}",
+        wanted=lambda claim: (
+            claim.role == "calibration"
+            and {find("machines", str(run.machine)) for run in claim.runs.values()} == {machine}
+        ),
+    )
+
+
+def _check_writable(file: Path) -> None:
+    """Raise InputError unless a machine's file can be written, and those that share with it."""
+    for path in {file, *(path for one in sharing(file) for path in one.files.values())}:
+        note_edited(path)
+        check_writable(path, "--write")

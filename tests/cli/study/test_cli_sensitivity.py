@@ -1,7 +1,8 @@
-"""``xc40io calibrate`` and ``xc40io sensitivity``, on a claim that runs one process of one node."""
+"""``xc40io sensitivity``, and ``fit`` of claims that there are, on one process of one node."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,12 +61,10 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 WRONG = {
-    "calibrate --claim B999": "no claim of this id runs anything",
+    "sensitivity --claim B999": "no claim of this id runs anything",
     "sensitivity --step 200%": "--step 200%: right would be a part of the value, as in 7%",
     "sensitivity --csv /no/such/place": "no folder /no/such",
     "sensitivity --group nothing": "no claim fits all",
-    "calibrate --write": "--write --date 2026-01-31",
-    "calibrate --write --date yesterday": "yesterday",
 }
 
 
@@ -108,20 +107,32 @@ def test_what_takes_long_has_to_be_named(
     assert [line.partition(",")[0] for line in lines] == claims
 
 
-def test_a_fit_is_written_into_the_machine_file(xc40io: Run, setting: Path) -> None:
-    machine = setting / "own.yaml"
-    before = machine.read_text(encoding="utf-8")
-    words = ("--parameters", str(setting / "free.yaml"), "--seeds", "1", "--jobs", "1")
-    alone = xc40io("calibrate", *words, "--write", "--date", "2026-01-31")
-    assert alone.exit_code == 0, alone.output
-    assert "only B01 sees it" in alone.stdout
-    assert "nothing to write: no value changed" in alone.stdout
-    assert machine.read_text(encoding="utf-8") == before
-    asked = xc40io("calibrate", *words, "--parameter", COPY, "--write", "--date", "2026-01-31")
-    assert asked.exit_code == 0, asked.output
-    assert f"wrote {COPY} to {machine}" in asked.stdout
-    after = load_machine(machine)
-    assert after.nodes.write_copy_rate < load_machine("theta").nodes.write_copy_rate
-    assert after.provenance[COPY].firm == "calibrated"
-    assert after.provenance[COPY].source.startswith("fitted to B01 on 2026-01-31, within 50 MB/s")
-    assert len(machine.read_text(encoding="utf-8").splitlines()) == len(before.splitlines())
+def test_a_fit_is_written_into_the_files_of_all_machines_that_share_a_value(
+    xc40io: Run, setting: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine, other = (setting / f"{name}.yaml" for name in ("own", "other"))
+    before = re.sub(
+        r"(write_copy_rate: .*firm: )measured", r"\1assumed", machine.read_text("utf-8")
+    )
+    machine.write_text(before, encoding="utf-8")
+    other.write_text(before.replace("\nname: own", "\nname: other"), encoding="utf-8")
+    shared = FREE.format(machine=f"{machine}, {other}")
+    (setting / "free.yaml").write_text(shared, encoding="utf-8")
+    monkeypatch.setattr("xc40io.validation.free_parameter.FILE", setting / "free.yaml")
+    done = xc40io("fit", str(machine), "--free", COPY, "--write", "--jobs", "1")
+    assert done.exit_code == 0, done.output
+    assert "B01.long" not in done.stdout
+    assert f"wrote {COPY} to {machine}, {other}" in done.stderr
+    for file in (machine, other):
+        after = load_machine(file)
+        assert after.nodes.write_copy_rate < load_machine("theta").nodes.write_copy_rate
+        assert after.provenance[COPY].firm == "calibrated"
+        assert after.provenance[COPY].source.startswith("fitted to the claims on ")
+        assert "(B01)" in after.provenance[COPY].source
+        assert len(file.read_text(encoding="utf-8").splitlines()) == len(before.splitlines())
+
+
+def test_a_machine_that_no_claim_is_about_is_refused(xc40io: Run) -> None:
+    done = xc40io("fit", "titan")
+    assert done.exit_code == 2
+    assert "right would be --from with measurements of titan" in done.stderr
