@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
 
-import yaml
-
-from xc40io.config.files import shipped
-from xc40io.config.parts.provenance import LIKE
+from xc40io.config.like_file import like_file
 from xc40io.telling.answer import CELL, Answer, Column, Columns, Points, Table, Text, To, Values
 from xc40io.telling.units import ANY, NUMBER, RATIO, ROWS, WORDS, first_of
 from xc40io.topology.text import format_count
@@ -159,15 +155,13 @@ def fitted_machine(found: Fit, new: Mapping[str, NewValue], source: str, place: 
     place
         Where the file will stand, whose name it has, and from which the path to the old one leads.
     """
-    document: dict[str, object] = {
-        "name": place.stem,
-        "title": f"{found.machine.title}, fitted",
-        "description": f"{found.machine.title}, with values fitted to {source}.",
-        LIKE: _path_from(place.parent, found.file),
-    }
-    for path, one in new.items():
-        _put(document, path, {"value": one.value, "source": one.source, "firm": one.firm})
-    return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
+    return like_file(
+        place,
+        found.file,
+        title=f"{found.machine.title}, fitted",
+        description=f"{found.machine.title}, with values fitted to {source}.",
+        leaves={path: asdict(one) for path, one in new.items()},
+    )
 
 
 def new_values(found: Fit, source: str, day: date) -> dict[str, NewValue]:
@@ -214,20 +208,3 @@ def _measured(found: Fit) -> Iterator[dict[str, object]]:
 def _is_moved(value: Value) -> bool:
     """Tell whether a value has another one than before, with the digits that are written."""
     return rounded(value.after, DIGITS) != rounded(value.parameter.value, DIGITS)
-
-
-def _path_from(folder: Path, file: Path) -> str:
-    """Return how a machine file names another one: a shipped one by its name."""
-    if shipped("machines").get(file.stem) == file:
-        return file.stem
-    return os.path.relpath(file.resolve(), folder.resolve())
-
-
-def _put(document: dict[str, object], path: str, leaf: dict[str, str]) -> None:
-    *parts, name = path.split(".")
-    inside = document
-    for part in parts:
-        deeper = inside.setdefault(part, {})
-        assert isinstance(deeper, dict)
-        inside = deeper
-    inside[name] = leaf

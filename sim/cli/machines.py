@@ -9,6 +9,7 @@ import click
 
 from xc40io.archive.whole_files import replacing
 from xc40io.cli import options
+from xc40io.cli.machine_new import new
 from xc40io.cli.written import FILE
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
@@ -22,7 +23,40 @@ if TYPE_CHECKING:
     from xc40io.topology import Fabric
 
 
-@click.command()
+class _Machine(click.Group):
+    """Shows a machine unless another command is named."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        shown = [] if args[0] in self.commands else ["show"]
+        return super().resolve_command(ctx, shown + args)
+
+
+_HELP = """\
+Show what a machine consists of; write a file of a new one.
+
+\b
+  xc40io machine theta
+  xc40io machine mine.yaml --sources
+  xc40io machine new --output mine.yaml
+"""
+
+
+@click.group(
+    cls=_Machine,
+    help=_HELP,
+    subcommand_metavar="NAME|FILE.yaml|COMMAND ...",
+    context_settings={"ignore_unknown_options": True},
+)
+def machine() -> None:
+    """Group the commands for machines."""
+
+
+machine.add_command(new)
+
+
+@machine.command(short_help="Show a machine; so does its name alone.")
 @click.argument("name", metavar="NAME|FILE.yaml")
 @click.option("--sources", is_flag=True, help="Also print where each value comes from.")
 @click.option(
@@ -32,7 +66,7 @@ if TYPE_CHECKING:
     help="Draw the network and the storage into a .png, .svg or .pdf; print nothing.",
 )
 @options.changes
-def machine(*, name: str, sources: bool, plot: str | None, assignments: tuple[str, ...]) -> None:
+def show(*, name: str, sources: bool, plot: str | None, assignments: tuple[str, ...]) -> None:
     """Show what a machine consists of, by its name or by the path of a file.
 
     xc40io machines lists the names.

@@ -43,7 +43,8 @@ READ = {
         "--jobs-from x.csv --habits in.yaml",
         "--jobs-from x.csv --machine in.yaml",
     ],
-    "machine": ["in.yaml"],
+    "machine show": ["in.yaml"],
+    "machine new": ["--answers in.yaml", "--like in.yaml"],
     "validate": ["--claims in.yaml"],
     "sensitivity": ["--parameters in.yaml"],
     "fit": ["theta --from in.yaml"],
@@ -58,7 +59,17 @@ _OTHERS = {"x.csv": "nodes,written\n1,1 GB\n"}
 
 _PLACES = ("FILE", "DIR", "FOLDER", "TABLE")
 _READS = {
-    *("--machine", "--habits", "--jobs-from", "--files", "--claims", "--parameters", "--kernel"),
+    *(
+        "--machine",
+        "--like",
+        "--answers",
+        "--habits",
+        "--jobs-from",
+        "--files",
+        "--claims",
+        "--parameters",
+        "--kernel",
+    ),
     *(
         "--scheduler",
         "LOG",

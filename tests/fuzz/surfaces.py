@@ -256,7 +256,7 @@ LINES: dict[str, Line] = {
     "jobs": ("summary", "jobs.csv"),
     "kernel": ("hacc-io", *SMALL),
     "lessons": ("1", "--copy"),
-    "machine": ("theta",),
+    "machine": ("new", "--output", "mine.yaml", "--like", "theta"),
     "mdtest": (*SMALL, "--", "-n", "2", "-F"),
     "measured": ("--machine", "theta", "ior.out"),
     "plan": ("plan.yaml", "--jobs", "1", "--over", "lustre.osts=56,112"),
@@ -400,7 +400,7 @@ def _command(name: str) -> st.SearchStrategy[Input]:
         if name in SERVERS:
             own.append("--no-such-option")
         # Options stand behind the words that choose among subcommands, and before a double dash.
-        at = 1 if name in ("jobs", "kernel", "trace") and line else 0
+        at = 1 if name in ("jobs", "kernel", "machine", "trace") and line else 0
         return Input((name, *line[:at], *own, *line[at:]), {**files})
 
     return pairs.map(made)
@@ -428,6 +428,7 @@ _READERS: tuple[Line, ...] = (
         ("measured", "{}"),
         ("validate", "--claims", "{}"),
         ("fit", "theta", "--from", "{}"),
+        ("machine", "new", "--output", "mine.yaml", "--answers", "{}"),
     ),
     *(("replay", "trace.csv", "--files", "{}"), ("trace", "summary", "{}")),
     *(("plan", "--jobs-from", "{}"), ("jobs", "summary", "jobs.csv", "--habits", "{}")),
