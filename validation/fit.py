@@ -10,7 +10,7 @@ both sides to find the slopes; a step is simulated, and corrects them (Broyden's
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -34,7 +34,7 @@ from xc40io.validation.trial import Reading, Simulate, Trials
 from xc40io.validation.value_prior import Prior, free_values, structure, together
 from xc40io.workloads.traits import COLLECTIVE, METADATA, access_of
 
-_WIDTHS = (0.1, 1.0)
+WIDTHS = (0.1, 1.0)
 """By how much a value is moved to each side, of its logarithm, at least and at most: far enough
 that a simulation, constant in small pieces, moves, and not where another machine begins."""
 
@@ -80,6 +80,15 @@ class Number(NamedTuple):
     place: RunPlace | None  # where its run lies among others; None where that is no rate
 
 
+class Belief(NamedTuple):
+    """What is known after a fit of all values that may be others, also of those not tried."""
+
+    parameters: tuple[FreeParameter, ...]
+    at: Floats  # the most probable values
+    prior: Floats  # standard deviations of their logarithms before
+    covariance: Floats  # of the same after
+
+
 @dataclass(frozen=True)
 class Fit:
     """What came of a fit."""
@@ -92,6 +101,8 @@ class Fit:
     numbers: tuple[Number, ...]
     runs: int
     steps: int
+    known: Mapping[str, object]  # values that needed no fit, by path
+    belief: Belief
 
     @property
     def unmet(self) -> tuple[Number, ...]:
@@ -150,7 +161,8 @@ def fit(
         raise InputError("no claim has a run and a measured number; right would be some that have")
     trials = Trials([subject_of(claim) for claim in here.values()], simulate(here))
     rates = {reading: _rate(here[reading.claim], reading) for reading in trials.readings}
-    free = _chosen(free_values(machine.with_changes(known or {}), file, known or {}), rates, paths)
+    every = free_values(machine.with_changes(known or {}), file, known or {})
+    free = chosen(every, rates.values(), paths)
     each = len({run for subject in trials.subjects for run in subject.runs})
     count = max((budget // each - _LEFT - 1) // 2, 0)
     tried = dict(list(free.items())[:count])
@@ -170,6 +182,8 @@ def fit(
         numbers=tuple(search.numbers(found)),
         runs=trials.runs,
         steps=found.steps,
+        known=known or {},
+        belief=search.belief(found, {} if paths else every),
     )
 
 
@@ -192,10 +206,22 @@ def _rate(claim: Claim, reading: Reading) -> Rate | None:
     return next((rate for rate in rates if rate.point == reading.run), None)
 
 
-def _chosen(
-    free: Mapping[FreeParameter, Prior], rates: Mapping[Reading, Rate | None], paths: Sequence[str]
+def chosen(
+    free: Mapping[FreeParameter, Prior],
+    rates: Iterable[Rate | None],
+    paths: Sequence[str] = (),
 ) -> dict[FreeParameter, Prior]:
-    """Return the values that may be moved, those first that the numbers probably hang on most."""
+    """Return the values that may be moved, those first that the numbers probably hang on most.
+
+    Parameters
+    ----------
+    free
+        All that may be.
+    rates
+        What is read; None of a ratio or a time.
+    paths
+        The only ones, if there are some.
+    """
     if paths:
         wrong = set(paths) - {parameter.path for parameter in free}
         if wrong:
@@ -204,7 +230,7 @@ def _chosen(
                 f"{', '.join(sorted(parameter.path for parameter in free))}"
             )
         return {one: prior for one, prior in free.items() if one.path in paths}
-    kinds = [rate for rate in rates.values() if rate is not None]
+    kinds = [rate for rate in rates if rate is not None]
     collective = any(rate.traits.sharing == COLLECTIVE for rate in kinds)
     where = {rate.traits.where for rate in kinds}
     metadata = any(rate.kind == METADATA for rate in kinds) or not kinds
@@ -285,7 +311,7 @@ class _Search:
             measured=self._measured - first,
             slopes=slopes,
             prior=self._prior,
-            model=_covariance(self._rates, slopes * self._prior),
+            model=model_covariance(self._rates, slopes * self._prior),
             noise=np.array([max(r.tolerance, 0.02) for r in self._trials.readings]) / NINE_OF_TEN,
         )
         now, steps = first, 0
@@ -330,7 +356,7 @@ class _Search:
         That is from one standard deviation below to one above (statistical linearisation): what
         binds now hides what would bind there.
         """
-        widths = np.clip(spread, *_WIDTHS)
+        widths = np.clip(spread, *WIDTHS)
         above, below = (np.clip(at + side * widths, *self._bounds) for side in (1.0, -1.0))
         points = [
             np.where(np.arange(len(at)) == n, side, at)
@@ -372,6 +398,22 @@ class _Search:
                 after = one.value * math.exp(float(found.at[place]))
                 yield Value(one, prior, after, float(spread[place]), seen_by)
 
+    def belief(self, found: _Found, every: Mapping[FreeParameter, Prior]) -> Belief:
+        """Return what is known of all values: of those that were not tried no more than before."""
+        others = {one: prior for one, prior in every.items() if one not in self._free}
+        covariance = np.diag([*self._prior**2, *(prior.spread**2 for prior in others.values())])
+        tried = len(self._free)
+        covariance[:tried, :tried] = posterior(found.evidence).covariance
+        values = [
+            one.value * math.exp(float(log)) for one, log in zip(self._free, found.at, strict=True)
+        ]
+        return Belief(
+            (*self._free, *others),
+            np.array([*values, *(one.value for one in others)]),
+            np.array([*self._prior, *(prior.spread for prior in others.values())]),
+            covariance,
+        )
+
     def numbers(self, found: _Found) -> Iterator[Number]:
         """Yield what was measured beside what was simulated."""
         evidence, told = found.evidence, posterior(found.evidence)
@@ -392,7 +434,7 @@ class _Search:
             yield Number(reading, before, after, left_out, surprise, reach, sure, place)
 
 
-def _covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:
+def model_covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:
     """Return the covariance of the model's own errors of some numbers.
 
     What the validation found of a kind has the errors of the machines' values in it, which were no

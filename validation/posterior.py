@@ -37,9 +37,15 @@ class Posterior(NamedTuple):
     """What is known after the measurements."""
 
     values: Floats  # (values,): by what the most probable values differ from those before
-    spread: Floats  # (values,): standard deviations of them
+    covariance: Floats  # (values, values): of them
     left_out: Floats  # (readings,): what the other readings say of each, as Evidence.measured
     surprise: Floats  # (readings,): by how many standard deviations each differs from that
+
+    @property
+    def spread(self) -> Floats:
+        """Standard deviations of the values."""
+        spread: Floats = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        return spread
 
 
 def posterior(evidence: Evidence) -> Posterior:
@@ -65,7 +71,7 @@ def posterior(evidence: Evidence) -> Posterior:
     covariance = np.diag(prior**2) - gain @ known
     return Posterior(
         gain @ measured,
-        np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        covariance,
         measured - solved / inside,
         surprise,
     )

@@ -13,9 +13,10 @@ from xc40io.cli.options import JOBS, JSON, MOST_RUNS, Whole
 from xc40io.cli.study.asked_claims import CLAIM, asked_claims
 from xc40io.cli.study_options import say
 from xc40io.cli.written import FILE
-from xc40io.config.files import find
+from xc40io.config.files import find, shipped
 from xc40io.config.files_in_use import note_edited
 from xc40io.config.machine import load_machine
+from xc40io.config.scenario import Scenario, load_scenario
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.simulations import Simulations
 from xc40io.telling.data import document_of, json_text
@@ -27,7 +28,10 @@ from xc40io.validation.fit import fit as fit_machine
 from xc40io.validation.fit_answer import fit_answer, fitted_machine, new_values, shared_values
 from xc40io.validation.free_parameter import sharing
 from xc40io.validation.machine_edit import edited_machine
+from xc40io.validation.next_run import NODE_HOURS, advise
 from xc40io.validation.trial import Simulate
+from xc40io.workloads.job_script.files import is_job_script, load_job_script
+from xc40io.workloads.job_script.script import CallerFacts, read_job_script
 
 
 @click.command()
@@ -66,6 +70,25 @@ from xc40io.validation.trial import Simulate
     is_flag=True,
     help="Write what was fitted into the file of MACHINE, and of machines that share the values.",
 )
+@click.option(
+    "--next",
+    "is_next",
+    is_flag=True,
+    help="Also name the run that would narrow most what is not known: a line, minutes, node-hours.",
+)
+@click.option(
+    "--ask",
+    metavar="WHAT",
+    help="The same for what you ask: a value as lustre.ost_read_rate, a scenario, a job script, or "
+    "a line as 'aprun -n 64 -N 8 ior -w'. Of a job it is the time.",
+)
+@click.option(
+    "--node-hours",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=NODE_HOURS,
+    show_default=True,
+    help="Of your machine, that such a run may take.",
+)
 @JSON
 @JOBS
 def fit(
@@ -77,6 +100,9 @@ def fit(
     budget: int,
     fitted: str | None,
     write: bool,
+    is_next: bool,
+    ask: str | None,
+    node_hours: float,
     as_json: bool,
     jobs: int | None,
 ) -> None:
@@ -95,6 +121,7 @@ def fit(
         _check_writable(place)
     known = {} if file is None else load_values(Path(file))
     claims = _measurements(file, ids, place)
+    asked = None if ask is None else _asked(ask, place)
     with ProgressBar("runs") as progress:
         simulations = Simulations.of_study(jobs, progress=progress)
 
@@ -110,7 +137,11 @@ def fit(
             budget=budget,
             told=progress.say,
         )
-    answer = fit_answer(found)
+        advice = None
+        if is_next or asked is not None:
+            left = budget - found.runs
+            advice = advise(found, simulations.run, budget=left, asked=asked, node_hours=node_hours)
+    answer = fit_answer(found, advice)
     source = Path(file).name if file else "the claims"
     new = known | new_values(found, source, datetime.now(UTC).date())
     texts = {}
@@ -139,6 +170,18 @@ def _measurements(file: str | None, ids: tuple[str, ...], machine: Path) -> dict
             and {find("machines", str(run.machine)) for run in claim.runs.values()} == {machine}
         ),
     )
+
+
+def _asked(text: str, machine: Path) -> str | Scenario:
+    """Return what is asked: the path of a value, or a job."""
+    if is_job_script(text):
+        return load_job_script(text, machine=str(machine)).scenario()
+    if text in shipped("scenarios") or text.endswith((".yaml", ".yml")):
+        return load_scenario(text)
+    if " " in text:
+        script = f"#!/bin/sh\n{text}\n"
+        return read_job_script(script, "--ask", CallerFacts(machine=str(machine))).scenario()
+    return text
 
 
 def _check_writable(file: Path) -> None:

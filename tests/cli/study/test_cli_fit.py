@@ -146,3 +146,61 @@ def test_the_machine_itself_is_not_written_over(folder, xc40io, monkeypatch):
     assert done.exit_code == 2
     assert "is read by the same command" in done.stderr
     assert Path("mine.yaml").read_text() == before
+
+
+RUNS_NEXT = """
+runs:
+- {nodes: 1, ppn: 1, workload: {ior: -w -e -F -b 64m -t 1m}, tells: [write(it)]}
+- {nodes: 2, ppn: 2, workload: {ior: -w -r -F -b 16m -t 1m}, tells: [read(it)]}
+- {nodes: 1, ppn: 1, workload: {mdtest: -n 20 -F -C}, tells: ["operations(it, file creation)"]}
+"""
+
+
+@pytest.fixture
+def following(folder, xc40io, monkeypatch):
+    """Return what tells the document of a fit of two values, with what to measure next."""
+    monkeypatch.chdir(folder)
+    (folder / "next.yaml").write_text(RUNS_NEXT)
+    monkeypatch.setattr("xc40io.validation.next_run.FILE", folder / "next.yaml")
+    free = ("--free", "nodes.write_copy_rate", "--free", "nodes.read_copy_rate")
+    return lambda *words: xc40io("fit", "mine.yaml", "--from", "ours.yaml", *free, *words)
+
+
+def test_the_run_that_narrows_most_is_named(following):
+    told = json.loads(following("--next", "--json").stdout)
+    best = told["next"][0]
+    assert best["command"].startswith("aprun -n 4 -N 2 ior -w -r -F -b 16m -t 1m -i ")
+    assert best["most"] == ["nodes.read_copy_rate"]
+    assert best["node_hours"] == pytest.approx(2 * best["minutes"] / 60)
+    assert 0.3 < best["narrowed"] < 1.0
+    assert "next" not in json.loads(following("--json").stdout)
+
+
+def test_what_is_asked_decides_which_run_it_is(following):
+    text = following("--ask", "aprun -n 1 -N 1 ior -w -F -b 128m -t 1m").stdout
+    _, table = text.split("What to measure next")
+    assert table.splitlines()[2].startswith("aprun -n 1 -N 1 ior -w -e -F")
+    assert "leaves the job within a factor of" in table
+    rest = following("--ask", "nodes.read_copy_rate", "--node-hours", "0.02").stdout
+    assert "no run that takes so few node-hours would narrow nodes.read_copy_rate" in rest
+
+
+def test_a_fit_that_spends_its_budget_is_told_all_the_same(following):
+    done = following("--next", "--budget", "21")
+    assert done.exit_code == 0
+    assert "What to measure next is not told: that takes " in done.stdout
+    assert "nodes.write_copy_rate" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ask", "nodes.cores"), "'nodes.cores' is no value that the measurements may move"),
+        (("--ask", "aprun -n 9999999 -N 1 ior -w"), "what is asked does not run: nodes = 9999999"),
+        (("--ask", "make coffee"), "--ask: starts no program that is known"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(following, words, said):
+    done = following(*words)
+    assert done.exit_code == 2
+    assert said in done.stderr
