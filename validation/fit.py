@@ -81,12 +81,20 @@ class Number(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What is known after a fit of all values that may be others, also of those not tried."""
+    """What is known of all values that may be others: after a fit also of those not tried."""
 
     parameters: tuple[FreeParameter, ...]
     at: Floats  # the most probable values
     prior: Floats  # standard deviations of their logarithms before
     covariance: Floats  # of the same after
+
+
+def unmeasured(machine: Machine) -> Belief:
+    """Return what is known of a machine before anything was measured."""
+    free = free_values(machine)
+    spreads = np.array([prior.spread for prior in free.values()])
+    values = np.array([one.value for one in free])
+    return Belief(tuple(free), values, spreads, np.diag(spreads**2))
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from xc40io.config.like_file import like_file
 from xc40io.telling.answer import CELL, Answer, Column, Columns, Points, Table, Text, To, Values
-from xc40io.telling.units import ANY, NUMBER, PERCENT, RATIO, ROWS, WORDS, first_of
+from xc40io.telling.units import ANY, NUMBER, RATIO, ROWS, WORDS, first_of
 from xc40io.topology.text import format_count
 from xc40io.validation.fit import NINE_OF_TEN, Fit, Value
 from xc40io.validation.free_parameter import DIGITS, rounded, sharing
 from xc40io.validation.machine_edit import NewValue
-from xc40io.validation.next_run import Advice
 
 
 def _bounds(value: Value) -> tuple[float, float]:
@@ -57,24 +56,8 @@ _NUMBERS: Columns = (
 )
 
 
-_NEXT: Columns = (
-    Column("command", WORDS, head="run"),
-    Column("stripes", CELL, lambda one: _stripes(one.stripes), to=To.PEOPLE),
-    Column("stripes", NUMBER, to=To.JSON, help="OSTs of a file: -1 all, 0 the default."),
-    Column("nodes", NUMBER),
-    Column("minutes", RATIO),
-    Column("node_hours", RATIO, head="node-hours"),
-    Column("narrowed", PERCENT, head="narrows by"),
-    Column("most", first_of(2), help="The values that it tells most of.", head="tells most of"),
-)
-
-
-def _stripes(count: int) -> str:
-    return {0: "", -1: "all"}.get(count, str(count))
-
-
-def fit_answer(found: Fit, advice: Advice | None = None) -> Answer:
-    """Tell the verdict, the numbers before and after, the values, what to doubt and do next."""
+def fit_answer(found: Fit) -> Answer:
+    """Tell the verdict, the numbers before and after, the values, and what to doubt."""
     return Answer(
         "A machine fitted to measurements",
         "",
@@ -89,7 +72,6 @@ def fit_answer(found: Fit, advice: Advice | None = None) -> Answer:
             *([Table(_VALUES, lambda: found.values, title="Values")] if found.values else []),
             Points(list(_doubts(found)), title="What to doubt"),
             Text(_rest(found)),
-            *([_next(advice)] if advice is not None else []),
         ],
         values=Values(
             "fit",
@@ -104,11 +86,6 @@ def fit_answer(found: Fit, advice: Advice | None = None) -> Answer:
                 Column("unseen", ROWS, lambda of: list(of.unseen)),
                 Column("untried", ROWS, lambda of: list(of.untried)),
                 Column("runs", NUMBER),
-                *(
-                    [Column("next", ROWS, lambda _: advice.runs, inner=_NEXT)]
-                    if advice is not None
-                    else []
-                ),
             ),
             found,
         ),
@@ -162,28 +139,6 @@ def _rest(found: Fit) -> str:
             "--budget tries them, --free names others."
         )
     return " ".join(told)
-
-
-def _next(advice: Advice) -> Table | Text:
-    if advice.missing:
-        return Text(
-            f"What to measure next is not told: that takes {advice.missing} runs more than the "
-            "--budget has."
-        )
-    if not advice.runs:
-        return Text(
-            "What to measure next: no run that takes so few node-hours would narrow "
-            f"{advice.asked}."
-        )
-    return Table(
-        _NEXT,
-        lambda: advice.runs,
-        title="What to measure next",
-        note=f"What is not known of values leaves {advice.asked} within a factor of "
-        f"{RATIO.write(advice.factor)}, nine times of ten. Narrows by: the part of that variance "
-        "which the run is expected to take away, whatever it shows. "
-        f"{format_count(advice.simulated, 'run')} more told it.",
-    )
 
 
 def fitted_machine(found: Fit, new: Mapping[str, NewValue], source: str, place: Path) -> str:

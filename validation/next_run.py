@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
@@ -28,7 +28,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.engine.types import Floats
 from xc40io.studies.record import RunRecord
 from xc40io.studies.simulations import Ended
-from xc40io.validation.fit import NINE_OF_TEN, WIDTHS, Fit, chosen, model_covariance
+from xc40io.validation.fit import NINE_OF_TEN, WIDTHS, Belief, chosen, model_covariance
 from xc40io.validation.measure import measure
 from xc40io.validation.metric import Metric, parse_metric
 from xc40io.validation.model_error import Rate
@@ -40,6 +40,9 @@ FILE = Path(__file__).resolve().parent / "next_runs.yaml"
 
 NODE_HOURS = 10.0
 """Of the real machine, that a run may take."""
+
+BUDGET = 300
+"""Runs to simulate."""
 
 _NOISE = 0.03  # standard deviation of what the repetitions of a run measure
 _MOST_BUSY = 128  # nodes
@@ -97,68 +100,99 @@ def expected_loss(covariance: Floats, slopes: Floats, errors: Floats, targets: F
     return loss
 
 
+class Target(NamedTuple):
+    """What is asked: a number that follows from simulated runs."""
+
+    name: str
+    runs: int  # that it takes
+    # Returns its logarithm with other values of the machine, by their paths; NaN if a run fails.
+    logs: Callable[[Sequence[Mapping[str, float]]], Floats]
+
+
+def time_of(scenario: Scenario, machine: Machine, run: Run) -> Target:
+    """Return the time of a job on a machine as what is asked.
+
+    Raises
+    ------
+    InputError
+        If it does not run there.
+    """
+
+    def logs(points: Sequence[Mapping[str, float]]) -> Floats:
+        ended = run([_with(scenario, machine, changes) for changes in points])
+        if not isinstance(ended[0], RunRecord):
+            raise InputError(f"what is asked does not run: {ended[0].reason}")
+        times = [one.simulated if isinstance(one, RunRecord) else math.nan for one in ended]
+        found: Floats = np.log(np.array(times))
+        return found
+
+    return Target("the job", 1, logs)
+
+
+def _with(scenario: Scenario, machine: Machine, changes: Mapping[str, float]) -> Scenario:
+    """Return a run on a machine with other values; what it changes itself stays so."""
+    update = {"machine": machine, "changes": {**changes, **scenario.changes}}
+    return scenario.model_copy(update=update)
+
+
 def advise(
-    found: Fit,
+    machine: Machine,
+    belief: Belief,
     run: Run,
     *,
-    budget: int,
-    asked: str | Scenario | None = None,
+    budget: int | None = None,
+    asked: str | Target | None = None,
     node_hours: float = NODE_HOURS,
 ) -> Advice:
     """Return what to measure next.
 
     Parameters
     ----------
-    found
-        The fit.
+    machine
+        On which it is.
+    belief
+        What is known of its values.
     run
         What simulates scenarios.
     budget
-        Most runs to simulate.
+        Most runs to simulate; :data:`BUDGET` unless given.
     asked
-        The path of a value, or a job, of which the time is asked; all values unless given.
+        The path of a value, or a number; all values unless given.
     node_hours
         Of the real machine, that a run may take.
 
     Raises
     ------
     InputError
-        If the value is none that may be another, or the job does not run.
+        If the value is none that may be another, or what is asked does not run.
     """
-    paths = [one.path for one in found.belief.parameters]
-    if isinstance(asked, str) and asked not in paths:
-        raise InputError(
-            f"{asked!r} is no value that the measurements may move{nearest(asked, paths)}"
-        )
-    search = _Search(found, run, budget)
-    target = [_Job(asked, (parse_metric("simulated(it)"),))] if isinstance(asked, Scenario) else []
-    all_jobs = [*target, *_jobs(found.machine)]
-    name = asked if isinstance(asked, str) else "the job" if target else "all values"
-    if (missing := (1 + _FEWEST) * len(all_jobs) - budget) > 0:
-        return Advice(name, math.inf, (), 0, missing)
-    tried = []
-    for job, ended in zip(all_jobs, search.ended([one.scenario for one in all_jobs]), strict=True):
-        if isinstance(ended, RunRecord):
-            line = _line(found.machine, job.scenario, ended)
-            if job in target or line.node_hours <= node_hours:
-                tried.append(_Tried(job, ended, line))
-        elif job in target:
-            raise InputError(f"what is asked does not run: {ended.reason}")
-    slopes = search.slopes(tried)
-    targets = np.eye(len(paths))
+    budget = BUDGET if budget is None else budget
+    search = _Search(machine, belief, run)
+    targets = np.eye(len(search.paths))
     if isinstance(asked, str):
-        targets = targets[[paths.index(asked)]]
+        if asked not in search.paths:
+            hint = nearest(asked, search.paths)
+            raise InputError(f"{asked!r} is no value that the measurements may move{hint}")
+        targets = targets[[search.paths.index(asked)]]
+    target = asked if isinstance(asked, Target) else None
+    name = asked if isinstance(asked, str) else target.name if target else "all values"
+    own = target.runs if target else 0
+    jobs = list(_jobs(machine))
+    if (missing := (1 + _FEWEST) * (len(jobs) + own) - budget) > 0:
+        return Advice(name, math.inf, (), 0, missing)
+    tried = [one for one in search.tried(jobs) if one.line.node_hours <= node_hours]
+    each = (budget - search.simulated - own) // max(len(tried) + own, 1)
     if target:
-        _, targets = tried.pop(0), slopes.pop(0)
-    before = _variances(found.belief.covariance, targets)
+        targets = search.slopes_of(target, each)
+    before = float(_variances(belief.covariance, targets).mean())
     worth = [
-        one.line._replace(**search.worth(one.job, slope, targets))
-        for one, slope in zip(tried, slopes, strict=True)
+        one.line._replace(**search.worth(one.job, slopes, targets))
+        for one, slopes in zip(tried, search.slopes(tried, each), strict=True)
     ]
     worth.sort(key=lambda one: -one.narrowed)
     return Advice(
         asked=name,
-        factor=math.exp(NINE_OF_TEN * math.sqrt(before.mean())),
+        factor=math.exp(NINE_OF_TEN * math.sqrt(before)),
         runs=tuple(one for one in worth if one.narrowed > 0.0)[:_SHOWN],
         simulated=search.simulated,
     )
@@ -189,13 +223,10 @@ class _Job(NamedTuple):
         return logs
 
     @property
-    def rates(self) -> list[Rate | None]:
-        """The rates that are read, with their phases; None of a time."""
+    def rates(self) -> list[Rate]:
+        """The rates that are read, with their phases."""
         calls = [call for one in self.metrics for call in one.expression.calls]
-        return [
-            None if name == "simulated" else Rate("", "", self.scenario, " ".join(words) or name)
-            for name, (_, *words) in calls
-        ]
+        return [Rate("", "", self.scenario, " ".join(words) or name) for name, (_, *words) in calls]
 
 
 class _Tried(NamedTuple):
@@ -251,77 +282,92 @@ def _variances(covariance: Floats, targets: Floats) -> Floats:
 
 
 class _Search:
-    """Slopes of runs around the fitted values, simulated as far as the budget reaches."""
+    """Slopes of runs around the most probable values."""
 
-    def __init__(self, found: Fit, run: Run, budget: int) -> None:
-        self._found, self._run, self._budget = found, run, budget
-        self._belief = found.belief
-        spread = np.sqrt(np.diag(self._belief.covariance))
-        self._spread = dict(zip(self._belief.parameters, map(float, spread), strict=True))
-        self._values = dict(zip(self._belief.parameters, map(float, self._belief.at), strict=True))
+    def __init__(self, machine: Machine, belief: Belief, run: Run) -> None:
+        self._machine, self._run, self._belief = machine, run, belief
+        self._spread = np.sqrt(np.diag(belief.covariance))
+        self._values = [float(value) for value in belief.at]
+        self.paths = [one.path for one in belief.parameters]
         self.simulated = 0
 
-    def ended(
-        self, scenarios: Sequence[Scenario], moved: Sequence[dict[str, float]] = ()
-    ) -> Sequence[Ended]:
-        """Simulate runs with the values that were fitted, but for those that are moved."""
-        self.simulated += len(scenarios)
-        fitted = {one.path: value for one, value in self._values.items() if value != one.value}
-        changes = {**self._found.known, **fitted}
-        return self._run(
+    def tried(self, jobs: Sequence[_Job]) -> list[_Tried]:
+        """Simulate runs, and return those that end."""
+        self.simulated += len(jobs)
+        ended = self._run([_with(job.scenario, self._machine, self._point()) for job in jobs])
+        return [
+            _Tried(job, record, _line(self._machine, job.scenario, record))
+            for job, record in zip(jobs, ended, strict=True)
+            if isinstance(record, RunRecord)
+        ]
+
+    def slopes(self, tried: Sequence[_Tried], each: int) -> list[Floats]:
+        """Return the slopes of what is read, by the values that each run hangs on most."""
+        moves = [
+            (n, *move) for n, one in enumerate(tried) for move in self._moves(one.job.rates, each)
+        ]
+        self.simulated += len(moves)
+        ended = self._run(
             [
-                scenario.model_copy(
-                    update={
-                        "machine": str(self._found.file),
-                        "changes": {**changes, **scenario.changes, **more},
-                    }
-                )
-                for scenario, more in zip(scenarios, moved or [{}] * len(scenarios), strict=True)
+                _with(tried[n].job.scenario, self._machine, self._point(place, step))
+                for n, place, step in moves
             ]
         )
-
-    def slopes(self, tried: Sequence[_Tried]) -> list[Floats]:
-        """Return the slopes of what is read by all values; 0 where the budget does not reach."""
-        each = (self._budget - self.simulated) // max(len(tried), 1)
-        moves = [(run, *move) for run, one in enumerate(tried) for move in self._moves(one, each)]
-        parameters = self._belief.parameters
-        ended = self.ended(
-            [tried[run].job.scenario for run, _, _ in moves],
-            [
-                {parameters[n].path: self._values[parameters[n]] * math.exp(step)}
-                for _, n, step in moves
-            ],
-        )
-        found = [np.zeros((len(one.job.metrics), len(parameters))) for one in tried]
-        for (run, n, step), record in zip(moves, ended, strict=True):
+        found = [np.zeros((len(one.job.metrics), len(self.paths))) for one in tried]
+        for (n, place, step), record in zip(moves, ended, strict=True):
             if isinstance(record, RunRecord):
-                job, before = tried[run].job, tried[run].record
-                slope = (job.logs(record) - job.logs(before)) / step
-                found[run][:, n] = np.where(np.abs(slope) < BLIND, 0.0, slope)
+                job, before = tried[n].job, tried[n].record
+                found[n][:, place] = _seen((job.logs(record) - job.logs(before)) / step)
         return found
 
-    def _moves(self, tried: _Tried, most: int) -> Iterator[tuple[int, float]]:
-        """Yield the values that a run may hang on, and by how much each is moved: made slower."""
-        spreads = {one: Prior(spread, "") for one, spread in self._spread.items()}
-        for one in list(chosen(spreads, tried.job.rates))[:most]:
-            width, value = float(np.clip(self._spread[one], *WIDTHS)), self._values[one]
-            sides = [
-                float(np.clip(side, math.log(one.lower / value), math.log(one.upper / value)))
-                for side in (-width, width)
-            ]
-            slower, faster = sides if "/s" in one.show(value) else sides[::-1]
-            if step := slower or faster:
-                yield self._belief.parameters.index(one), step
+    def slopes_of(self, target: Target, each: int) -> Floats:
+        """Return the slopes of what is asked: (1, values)."""
+        moves = list(self._moves((), each))
+        self.simulated += target.runs * (1 + len(moves))
+        logs = target.logs([self._point(), *(self._point(*move) for move in moves)])
+        found = np.zeros((1, len(self.paths)))
+        for (place, step), log in zip(moves, logs[1:], strict=True):
+            found[:, place] = _seen(np.array([(log - logs[0]) / step]))
+        return found
 
     def worth(self, job: _Job, slopes: Floats, targets: Floats) -> dict[str, Any]:
         """Return by how much a run narrows what is asked, and which values most."""
-        covariance, paths = self._belief.covariance, [one.path for one in self._belief.parameters]
+        covariance = self._belief.covariance
         noise = _NOISE**2 * np.eye(len(slopes))
         errors = model_covariance(job.rates, slopes * self._belief.prior) + noise
-        asked = expected_loss(covariance, slopes, errors, targets).sum()
-        own = expected_loss(covariance, slopes, errors, np.eye(len(paths))) / np.diag(covariance)
+        asked = float(_variances(covariance, targets).sum())
+        loss = float(expected_loss(covariance, slopes, errors, targets).sum())
+        own = expected_loss(covariance, slopes, errors, np.eye(len(self.paths))) / self._spread**2
         most = [int(n) for n in np.argsort(-own) if own[n] > _NARROWS]
         return {
-            "narrowed": float(asked / _variances(covariance, targets).sum()),
-            "most": tuple(paths[n] for n in most),
+            "narrowed": loss / asked if asked else 0.0,
+            "most": tuple(self.paths[n] for n in most),
         }
+
+    def _point(self, moved: int | None = None, step: float = 0.0) -> dict[str, float]:
+        """Return the values that are others than the machine has, of which one is moved."""
+        values = zip(self._belief.parameters, self._values, strict=True)
+        point = {one.path: value for one, value in values if value != one.value}
+        if moved is not None:
+            point[self.paths[moved]] = self._values[moved] * math.exp(step)
+        return point
+
+    def _moves(self, rates: Iterable[Rate | None], most: int) -> Iterator[tuple[int, float]]:
+        """Yield the values that rates may hang on, and by how much each is moved: made slower."""
+        parameters = self._belief.parameters
+        spreads = zip(parameters, self._spread, strict=True)
+        for one in list(chosen({one: Prior(float(sd), "") for one, sd in spreads}, rates))[:most]:
+            place = parameters.index(one)
+            width, value = float(np.clip(self._spread[place], *WIDTHS)), self._values[place]
+            low, high = (
+                float(np.clip(side, math.log(one.lower / value), math.log(one.upper / value)))
+                for side in (-width, width)
+            )
+            slower, faster = (low, high) if "/s" in one.show(value) else (high, low)
+            if step := slower or faster:
+                yield place, step
+
+
+def _seen(slopes: Floats) -> Floats:
+    """Return slopes without those that say nothing."""
+    return np.where(np.abs(np.nan_to_num(slopes)) < BLIND, 0.0, np.nan_to_num(slopes))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping, shipped
-from xc40io.config.machine import Machine, load_machine
+from xc40io.config.machine import Machine, load_machine, shipped_machines
 from xc40io.config.model import Model, checked
 from xc40io.config.parts.provenance import leaves
 from xc40io.validation.free_parameter import FreeParameter, paths_that_move
@@ -46,18 +46,18 @@ class Prior(NamedTuple):
 
 
 def free_values(
-    machine: Machine, file: Path, known: Container[str] = ()
+    machine: Machine, file: Path | None = None, known: Container[str] = ()
 ) -> dict[FreeParameter, Prior]:
     """Return the values of a machine that measurements may move: rates, times, sizes above zero.
 
     Parameters
     ----------
     machine, file
-        The machine, and where it stands.
+        The machine, and where it stands, if that is known.
     known
         Paths of values that need no fit.
     """
-    values, own = machine.values(), frozenset(leaves(read_mapping(file)))
+    values, own = machine.values(), _own_paths(machine, file)
     found = {}
     for path in _paths():
         value = values.get(path)
@@ -66,7 +66,7 @@ def free_values(
             parameter = FreeParameter(
                 path=path,
                 machines={machine.name: machine},
-                files={machine.name: file},
+                files={machine.name: file} if file is not None else {},
                 lower=value * _allowed(machine, path, value, -_REACH * prior.spread),
                 upper=value * _allowed(machine, path, value, _REACH * prior.spread),
                 reason=prior.why,
@@ -74,6 +74,19 @@ def free_values(
             if parameter.lower < parameter.upper:
                 found[parameter] = prior
     return found
+
+
+def _own_paths(machine: Machine, file: Path | None) -> frozenset[str]:
+    """Return the paths of the values that a machine's own file has, and not one that it is like."""
+    file = file or shipped("machines").get(machine.name)
+    if file is not None:
+        return frozenset(leaves(read_mapping(file)))
+    others = [one.provenance for one in shipped_machines()]
+    return frozenset(
+        path
+        for path, said in machine.provenance.items()
+        if all(other.get(path) != said for other in others)
+    )
 
 
 def _allowed(machine: Machine, path: str, value: float, log: float) -> float:

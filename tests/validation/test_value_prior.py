@@ -44,3 +44,14 @@ def test_rates_and_times_may_move_and_counts_may_not(mine: Path) -> None:
     assert not {"lustre.rpc_size", "nodes.lock_threads", "lustre.osts"} & free.keys()
     for one in free.values():
         assert one.lower < one.value < one.upper
+
+
+def test_whose_a_value_is_shows_without_the_file_too(tmp_path):
+    place = tmp_path / "mine.yaml"
+    leaf = "{value: 250 MB/s, source: dd, firm: measured}"
+    head = "name: mine\ntitle: Mine\ndescription: Mine.\nlike: theta\n"
+    place.write_text(f"{head}nodes: {{write_copy_rate: {leaf}}}\n")
+    for machine, file in ((load_machine(place), place), (load_machine("theta"), None)):
+        known = {one.path: prior for one, prior in free_values(machine, file).items()}
+        told = {one.path: prior for one, prior in free_values(machine).items()}
+        assert told == known

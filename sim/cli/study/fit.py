@@ -23,12 +23,13 @@ from xc40io.telling.data import document_of, json_text
 from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim, load_values
 from xc40io.validation.claim_trial import simulating
-from xc40io.validation.fit import BUDGET
+from xc40io.validation.fit import BUDGET, Fit
 from xc40io.validation.fit import fit as fit_machine
 from xc40io.validation.fit_answer import fit_answer, fitted_machine, new_values, shared_values
 from xc40io.validation.free_parameter import sharing
 from xc40io.validation.machine_edit import edited_machine
-from xc40io.validation.next_run import NODE_HOURS, advise
+from xc40io.validation.next_answer import with_advice
+from xc40io.validation.next_run import NODE_HOURS, Advice, Run, advise, time_of
 from xc40io.validation.trial import Simulate
 from xc40io.workloads.job_script.files import is_job_script, load_job_script
 from xc40io.workloads.job_script.script import CallerFacts, read_job_script
@@ -137,11 +138,10 @@ def fit(
             budget=budget,
             told=progress.say,
         )
-        advice = None
+        answer = fit_answer(found)
         if is_next or asked is not None:
-            left = budget - found.runs
-            advice = advise(found, simulations.run, budget=left, asked=asked, node_hours=node_hours)
-    answer = fit_answer(found, advice)
+            told = _advice(found, simulations.run, asked, budget - found.runs, node_hours)
+            answer = with_advice(answer, told)
     source = Path(file).name if file else "the claims"
     new = known | new_values(found, source, datetime.now(UTC).date())
     texts = {}
@@ -170,6 +170,15 @@ def _measurements(file: str | None, ids: tuple[str, ...], machine: Path) -> dict
             and {find("machines", str(run.machine)) for run in claim.runs.values()} == {machine}
         ),
     )
+
+
+def _advice(
+    found: Fit, run: Run, asked: str | Scenario | None, budget: int, node_hours: float
+) -> Advice:
+    """Return what to measure next, out of the runs that are left."""
+    machine = found.machine.with_changes(found.known)
+    target = time_of(asked, machine, run) if isinstance(asked, Scenario) else asked
+    return advise(machine, found.belief, run, budget=budget, asked=target, node_hours=node_hours)
 
 
 def _asked(text: str, machine: Path) -> str | Scenario:

@@ -19,8 +19,10 @@ from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.units import is_count
 from xc40io.config.workload_mix import MixJob, WorkloadMix, load_mix
 from xc40io.results.job_table_answer import kinds_blocks
+from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
+from xc40io.studies.simulations import Simulations
 from xc40io.workloads.job_records.habits import load_habits
 from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
-    from xc40io.telling.answer import Block
+    from xc40io.telling.answer import Answer, Block
+    from xc40io.validation.next_run import Advice
 
 
 _HELP = """\
@@ -136,6 +139,13 @@ class _Studies(NamedTuple):
     "(docs/faults.md). May be repeated.",
 )
 @click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
+@click.option(
+    "--next",
+    "is_next",
+    is_flag=True,
+    help="Also name the run of IOR or mdtest that, measured, would narrow most what the best "
+    "change brings.",
+)
 @click.option("--seed", type=Whole(min=0, most=JOB["seed"].most), help="In place of the mix's own.")
 @click.option(
     "--jobs-from",
@@ -175,7 +185,26 @@ def plan(
     if asked["against"] is not None:
         other = _changed(load_mix(asked["against"]), assignments, mix.seed)
     made = _run(mix, other, asked, study)
-    return findings_of(plan_answer(made.mix, typed_command(), *made[1:], about=about))
+    answer = plan_answer(made.mix, typed_command(), *made[1:], about=about)
+    return findings_of(_with_next(answer, made.plan, study) if asked["is_next"] else answer)
+
+
+def _with_next(answer: Answer, plan: Plan | None, study: Study) -> Answer:
+    """Return an answer that tells what to measure next, too."""
+    from xc40io.validation.fit import unmeasured
+    from xc40io.validation.next_answer import with_advice
+    from xc40io.validation.next_run import advise
+    from xc40io.validation.plan_gain import gain_of
+
+    assert plan is not None  # _check sees to it
+    machine = plan.mix.machine
+
+    def told(progress: ProgressBar) -> Advice:
+        simulations = Simulations.of_study(progress=progress, **study.where)
+        target = gain_of(plan, simulations)
+        return advise(machine, unmeasured(machine), simulations.run, asked=target)
+
+    return with_advice(answer, study.run(told))
 
 
 def _source(name: str | None, asked: Mapping[str, Any]) -> tuple[WorkloadMix, Sequence[Block]]:
@@ -227,6 +256,13 @@ def _check(asked: dict[str, Any], study: Study) -> None:
         given = [typed.get(other, other) for other in others if asked[other]]
         if given and not asked[flag]:
             raise InputError(f"--{given[0]} belongs to --{flag}; right would be both")
+    stands_alone = asked["sensitivity"] or asked["faults"]
+    if (
+        asked["is_next"]
+        and stands_alone
+        and not (asked["over"] or asked["budget"] or asked["goal"])
+    ):
+        raise InputError("--next is about what a change brings; right would be --over beside it")
     if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
         if study.plot is not None:
             raise InputError(

@@ -182,3 +182,30 @@ def test_releases_of_lustre_stand_beside_each_other() -> None:
     first, second = json.loads(result.stdout)["configurations"]
     assert "2.12" in json.dumps(second)
     assert first != second
+
+
+NEXT = """
+runs:
+- {nodes: 1, ppn: 1, workload: {ior: -w -e -F -b 8m -t 1m}, tells: [write(it)]}
+- {nodes: 1, ppn: 1, workload: {mdtest: -n 20 -F -C}, tells: ["operations(it, file creation)"]}
+"""
+
+
+def test_what_to_measure_next_is_told_of_the_best_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("next.yaml").write_text(NEXT, encoding="utf-8")
+    monkeypatch.setattr("xc40io.validation.next_run.FILE", Path("next.yaml"))
+    monkeypatch.setattr("xc40io.validation.next_run.BUDGET", 48)
+    words = ("--over", "nodes.write_copy_rate=1 GB/s", "--next")
+    told = plan(*words)
+    assert told.exit_code == 0, told.output
+    assert "leaves what nodes.write_copy_rate=1 GB/s brings within a factor of" in told.stdout
+    found = json.loads(plan(*words, "--json").stdout)["next"]
+    assert found[0]["command"].startswith("aprun -n 1 -N 1 ior -w -e -F -b 8m")
+    assert found[0]["most"][0] == "lustre.journal_commit"
+    assert 0.0 < found[0]["narrowed"] < 1.0
+
+
+def test_what_to_measure_next_is_refused_where_nothing_is_changed() -> None:
+    told = plan("--sensitivity", "--next")
+    assert told.exit_code == 2
+    assert "--next is about what a change brings; right would be --over beside it" in told.stderr
