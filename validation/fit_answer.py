@@ -19,9 +19,9 @@ from xc40io.validation.machine_edit import NewValue
 
 
 def _bounds(value: Value) -> tuple[float, float]:
-    """Return where a value lies nine times of ten, in base units."""
-    factor = math.exp(NINE_OF_TEN * value.spread)
-    return value.after / factor, value.after * factor
+    """Return where a value lies nine times of ten, in base units: where it may lie at all."""
+    factor, may = math.exp(NINE_OF_TEN * value.spread), value.parameter
+    return max(value.after / factor, may.lower), min(value.after * factor, may.upper)
 
 
 def _shown(value: Value, number: float) -> str:
