@@ -11,6 +11,7 @@ from click.testing import Result
 
 from xc40io.config.files import shipped
 from xc40io.config.machine import load_machine
+from xc40io.validation.free_parameter import load_free_parameters
 
 Run = Callable[..., Result]
 
@@ -118,7 +119,8 @@ def test_a_fit_is_written_into_the_files_of_all_machines_that_share_a_value(
     other.write_text(before.replace("\nname: own", "\nname: other"), encoding="utf-8")
     shared = FREE.format(machine=f"{machine}, {other}")
     (setting / "free.yaml").write_text(shared, encoding="utf-8")
-    monkeypatch.setattr("xc40io.validation.free_parameter.FILE", setting / "free.yaml")
+    load = "xc40io.validation.free_parameter.load_free_parameters"
+    monkeypatch.setattr(load, lambda _: load_free_parameters(setting / "free.yaml"))
     done = xc40io("fit", str(machine), "--free", COPY, "--write", "--jobs", "1")
     assert done.exit_code == 0, done.output
     assert "B01.long" not in done.stdout
