@@ -161,6 +161,7 @@ def fitted_machine(found: Fit, new: Mapping[str, NewValue], source: str, place: 
         title=f"{found.machine.title}, fitted",
         description=f"{found.machine.title}, with values fitted to {source}.",
         leaves={path: asdict(one) for path, one in new.items()},
+        measured=list(_measured(found)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -17,7 +17,13 @@ Leaf = Mapping[str, object] | None
 
 
 def like_file(
-    place: Path, like: Path, *, title: str, description: str, leaves: Mapping[str, Leaf]
+    place: Path,
+    like: Path,
+    *,
+    title: str,
+    description: str,
+    leaves: Mapping[str, Leaf],
+    measured: Sequence[Mapping[str, object]] = (),
 ) -> str:
     """Return the text of a machine file.
 
@@ -32,14 +38,18 @@ def like_file(
         Of the machine.
     leaves
         What differs, by paths.
+    measured
+        Runs of it that were measured, as :class:`~xc40io.config.parts.measured_run.MeasuredRun`.
     """
-    document = {
+    document: dict[str, object] = {
         "name": place.stem,
         "title": title,
         "description": description,
         LIKE: _path_from(place.parent, like),
         **nested(leaves),
     }
+    if measured:
+        document["measured"] = list(measured)
     return yaml.safe_dump(document, sort_keys=False, default_flow_style=None, width=1000)
 
 
