@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from xc40io.cli.job_options import changed, checked_file, describe, refuse_beside, typed_options
+from xc40io.cli.typed_workload import workload_of_words
 from xc40io.config.asked_job import variables_of
+from xc40io.config.errors import InputError, shown
 from xc40io.config.job_form import JOB
 from xc40io.config.jobs import JobsScenario, load_jobs
+from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
 if TYPE_CHECKING:
+    from xc40io.config.asked_workload import Workload
     from xc40io.config.scenario import Scenario
 
 _OF_A_SCRIPT = (
@@ -38,10 +43,12 @@ def scenario_of_file(
     *,
     right: str,
     load: Callable[[str], Scenario | JobsScenario] = load_jobs,
+    stand_in: str | None = None,
 ) -> Scenario | JobsScenario:
     """Return the scenario of a name, a file or a job script, with what was typed beside it.
 
-    ``right`` says what may stand there; ``load`` makes the scenario of what is no script.
+    ``right`` says what may stand there; ``load`` makes the scenario of what is no script;
+    ``stand_in`` is as :func:`scenario_of_job_script` takes it.
 
     Raises
     ------
@@ -49,7 +56,8 @@ def scenario_of_file(
         If there is no such scenario, or an option cannot stand beside it.
     """
     if load is load_jobs and is_job_script(name):
-        return scenario_of_job_script(context, name, assignments, job)
+        return scenario_of_job_script(context, name, assignments, job, stand_in)
+    refuse_stand_in(stand_in, name)
     return checked_file(name, with_typed(context, name, assignments, job, right=right, load=load))
 
 
@@ -86,6 +94,7 @@ def scenario_of_job_script(
     name: str,
     assignments: tuple[str, ...],
     job: dict[str, Any],
+    stand_in: str | None = None,
     *,
     as_it_is: bool = True,
 ) -> Scenario:
@@ -101,6 +110,8 @@ def scenario_of_job_script(
         Changes of the machine, as typed.
     job
         The options that describe a job; those that were typed count in place of the script.
+    stand_in
+        What the programs of the script do that are not known, as ``--as`` has it.
     as_it_is
         Whether it is going to run so; else with other values, of which each may do.
 
@@ -112,7 +123,8 @@ def scenario_of_job_script(
     given = typed_options(context, job)
     path, number = split_launch(name)
     told = {name: job[name] for name in ("machine", "nodes", "ppn") if name in given}
-    script = load_job_script(path, **told)
+    program = None if stand_in is None else _stand_in(stand_in)
+    script = load_job_script(path, program=program, **told)
     scenario = script.scenario(number)
     for remark in script.remarks(number):
         click.echo(f"xc40io: {script.place}: {remark}", err=True)
@@ -135,6 +147,36 @@ def scenario_of_job_script(
     layout = "" if typed or launch.layout is None else f"{script.place}, line {launch.layout}"
     check_described(made, place, layout)
     return made
+
+
+def _stand_in(text: str) -> Workload:
+    """Return what ``--as`` describes: the words of a command line.
+
+    Raises
+    ------
+    InputError
+        If they are none.
+    """
+    try:
+        workload = workload_of_words(tuple(shlex.split(text)))
+    except ValueError as error:
+        raise InputError(f"--as {shown(text)}: {error}; right would be {_EXAMPLE}") from error
+    if workload is None:
+        raise InputError(f"--as {shown(text)}: no program is called so; right would be {_EXAMPLE}")
+    workload_of(workload)  # says what is wrong with its options
+    return workload
+
+
+_EXAMPLE = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
+
+
+def refuse_stand_in(stand_in: str | None, subject: str) -> None:
+    """Raise InputError if --as was typed beside what is no job script."""
+    if stand_in is not None:
+        raise InputError(
+            f"--as {shown(stand_in)} beside {subject}: it says what a program of a job script "
+            "does; right would be a script, or a command line behind a double dash"
+        )
 
 
 def _said(scenario: Scenario, name: str) -> Any:

@@ -111,6 +111,15 @@ recorded = click.option(
 """The facts of :mod:`xc40io.workloads.darshan.facts`, for each command that takes a log."""
 
 
+stand_in = click.option(
+    "--as",
+    "stand_in",
+    metavar="'PROGRAM OPTIONS'",
+    help="What the program of a job script does that is not known here, as in 'ior -a MPIIO -c -w "
+    "-b 64m -t 64m' or 'kernel vpic-io'; nodes, ranks, stripes and hints are the script's.",
+)
+
+
 exact_option = click.option(
     "--exact",
     is_flag=True,

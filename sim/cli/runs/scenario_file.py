@@ -34,6 +34,7 @@ _RIGHT = "--set, --fault, --seed, --hints or --env"
 )
 @described
 @options.changes
+@options.stand_in
 @what_if_options
 @options.output
 @click.pass_context
@@ -45,6 +46,7 @@ def run(
     only_print: bool,
     alone: bool,
     assignments: tuple[str, ...],
+    stand_in: str | None,
     asked: WhatIfs,
     view: View,
     keep: Keep,
@@ -63,7 +65,7 @@ def run(
             f"run which scenario? There are {', '.join(shipped('scenarios'))}; "
             "a file of your own is given by its path, which ends in .yaml"
         )
-    scenario = scenario_of_file(context, name, assignments, job, right=_RIGHT)
+    scenario = scenario_of_file(context, name, assignments, job, right=_RIGHT, stand_in=stand_in)
     if isinstance(scenario, JobsScenario) and view.mpiio_stats:
         displays = [f"{variable}=1" for variable in DISPLAYS]
         scenario = changed(scenario, seed=None, assignments=(), hints=None, environment=displays)

@@ -9,20 +9,21 @@ import click
 
 from xc40io.cli import options
 from xc40io.cli.job_options import describe, described, typed_options
+from xc40io.cli.job_script import refuse_stand_in
 from xc40io.cli.runs.what_ifs import side_by_side, what_if_option
 from xc40io.cli.study.named import (
-    TYPED,
     is_kept,
     is_log,
     refuse_facts,
     scenario_of_name,
-    workload_of_words,
 )
 from xc40io.cli.study.sweep import swept
 from xc40io.cli.study_options import Findings, Study, study_options
+from xc40io.cli.typed_workload import TYPED, workload_of_words
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import machine_of
 from xc40io.studies.axes import parse_axes
+from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ written. A read of its own, -r without -w, reads files that no cache holds.
 @study_options(repeat="Seeds to run everything with; two or more give intervals.", plots=True)
 @options.changes
 @options.recorded
+@options.stand_in
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[A B ...] [-- COMMAND]")
 @click.pass_context
 def compare(
@@ -78,6 +80,7 @@ def compare(
     node_counts: str | None,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
+    stand_in: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -87,10 +90,12 @@ def compare(
     names, words = _split(arguments)
     if not any(map(is_log, names)):
         refuse_facts(recorded, *names[:1])
+    if not any(map(is_job_script, names)):
+        refuse_stand_in(stand_in, names[0] if names else "a command line")
     if not names and not what_ifs:
         return _targets(targets, node_counts, study, assignments, words, job)
     _refuse_targets(context)
-    first, *rest = _sides(context, names, words, assignments, job, recorded)
+    first, *rest = _sides(context, names, words, assignments, job, recorded, stand_in)
     if not rest and not what_ifs:
         raise click.UsageError(
             f"{names[0]}: compared with what? Right would be another one, or --what-if", context
@@ -142,13 +147,14 @@ def _sides(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     recorded: tuple[str, ...],
+    stand_in: str | None,
 ) -> list[Side]:
     """Return what is to be run: a command line on each machine, or each of what is named."""
     from xc40io.studies.compare.side import AS_IT_IS, Side
 
     workload = workload_of_words(words) if words else None
     if workload is None:
-        return [_side(context, name, assignments, job, recorded) for name in names]
+        return [_side(context, name, assignments, job, recorded, stand_in) for name in names]
     scenario = describe(workload, assignments, job)
     if not names:
         return [Side(AS_IT_IS, scenario)]
@@ -164,6 +170,7 @@ def _side(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     recorded: tuple[str, ...],
+    stand_in: str | None,
 ) -> Side:
     """Return what is named; of a kept result what came of it, if nothing was typed beside it."""
     from xc40io.studies.compare.side import Side, side_of_content
@@ -173,4 +180,5 @@ def _side(
 
         return side_of_content(name, load(name))
     facts = recorded if is_log(name) else ()
-    return Side(name, scenario_of_name(context, name, assignments, job, facts))
+    said = stand_in if is_job_script(name) else None
+    return Side(name, scenario_of_name(context, name, assignments, job, facts, said))

@@ -37,6 +37,7 @@ other job.
 @described
 @options.changes
 @options.recorded
+@options.stand_in
 @study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -47,6 +48,7 @@ def explain(
     study: Study,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
+    stand_in: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -54,7 +56,7 @@ def explain(
     from xc40io.studies.explain.explanation import explain as explain_run
     from xc40io.studies.explain.explanation_answer import explanation_answer
 
-    scenario = scenario_of_words(context, arguments, assignments, job, recorded)
+    scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
     explanation = study.run(
         lambda progress: explain_run(
             scenario,

@@ -10,37 +10,17 @@ import click
 
 from xc40io.archive.archive import is_archive
 from xc40io.cli.job_options import describe, typed_options
-from xc40io.cli.job_script import scenario_of_file
-from xc40io.cli.kernel_options import kernel_of_words
+from xc40io.cli.job_script import refuse_stand_in, scenario_of_file
 from xc40io.cli.options import TABLES
-from xc40io.config.asked_workload import Workload
+from xc40io.cli.typed_workload import workload_of_words
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.job_form import FROM_LOG, AskedJob
 from xc40io.config.jobs import JobsScenario, load_jobs
-from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_script.files import is_job_script
 
 if TYPE_CHECKING:
     from xc40io.config.scenario import Scenario
-
-TYPED = tuple(name for name, program in PROGRAMS.items() if program.option)
-"""What a command line behind a double dash may begin with; IOR's options may stand alone."""
-
-
-def workload_of_words(words: tuple[str, ...]) -> Workload | None:
-    """Return the workload that words behind a double dash describe; None if they name something.
-
-    They are the options of IOR, or a program of :data:`TYPED` with its options; those of a
-    kernel begin with its name.
-    """
-    if not words or words[0].startswith("-"):
-        return Workload(ior=words)
-    program, *options = words
-    if program not in TYPED:
-        return None
-    typed = PROGRAMS[program].letter
-    return Workload.of(program, options if typed else kernel_of_words(options))
 
 
 def is_kept(name: str) -> bool:
@@ -80,11 +60,13 @@ def scenario_of_words(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     recorded: tuple[str, ...],
+    stand_in: str | None,
 ) -> Scenario | JobsScenario:
     """Return the one scenario that is asked for: a name, or a command line."""
     workload = workload_of_words(arguments)
     if workload is not None:
         refuse_facts(recorded)
+        refuse_stand_in(stand_in, "a command line")
         return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
@@ -92,7 +74,7 @@ def scenario_of_words(
             f"{context.info_name} {name} {' '.join(rest)}: right would be one scenario, log or "
             "result, or a command line behind a double dash"
         )
-    return scenario_of_name(context, name, assignments, job, recorded)
+    return scenario_of_name(context, name, assignments, job, recorded, stand_in)
 
 
 def scenario_of_name(
@@ -101,6 +83,7 @@ def scenario_of_name(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     recorded: tuple[str, ...] = (),
+    stand_in: str | None = None,
 ) -> Scenario | JobsScenario:
     """Return the scenario that is named: by its name, its file, a job script, a log, a result.
 
@@ -116,6 +99,8 @@ def scenario_of_name(
         The options that describe a job.
     recorded
         What is known of the run that a log is of, as typed.
+    stand_in
+        What the programs of a job script do that are not known, as typed.
 
     Raises
     ------
@@ -126,6 +111,7 @@ def scenario_of_name(
     if not is_log(name):
         refuse_facts(recorded, name)
     if is_log(name) or name.lower().endswith(TABLES):
+        refuse_stand_in(stand_in, name)
         from xc40io.cli.runs.replayed import scenario_of_log
 
         untold: dict[str, Any] = dict.fromkeys(set(FROM_LOG) - given)
@@ -133,7 +119,9 @@ def scenario_of_name(
         return scenario_of_log(name, assignments, asked, recorded)
     right = "--set, --fault, --seed, --hints or --env, or a command line behind a double dash"
     load = _of_result if is_kept(name) else load_jobs
-    return scenario_of_file(context, name, assignments, job, right=right, load=load)
+    return scenario_of_file(
+        context, name, assignments, job, right=right, load=load, stand_in=stand_in
+    )
 
 
 def _of_result(path: str) -> Scenario | JobsScenario:

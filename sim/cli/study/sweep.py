@@ -11,10 +11,10 @@ import click
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.job_options import describe, described
-from xc40io.cli.job_script import scenario_of_job_script, with_typed
+from xc40io.cli.job_script import refuse_stand_in, scenario_of_job_script, with_typed
 from xc40io.cli.options import MOST_RUNS, Whole
-from xc40io.cli.study.named import workload_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.cli.typed_workload import workload_of_words
 from xc40io.cli.written import FOLDER
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError
@@ -83,6 +83,7 @@ command does only what is missing.
 )
 @study_options(repeat="Seeds to run each with: --seed and those that follow.", store=True)
 @options.changes
+@options.stand_in
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def sweep(
@@ -95,12 +96,13 @@ def sweep(
     sample: int | None,
     out: str | None,
     assignments: tuple[str, ...],
+    stand_in: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
     """Run all and print the table."""
     axes = parse_axes(over)
-    scenario = _scenario(context, kernel, assignments, job, arguments)
+    scenario = _scenario(context, kernel, assignments, job, arguments, stand_in)
     return swept(scenario, axes, study, sample=sample, out=out)
 
 
@@ -155,6 +157,7 @@ def _scenario(
     assignments: tuple[str, ...],
     job: dict[str, Any],
     arguments: tuple[str, ...],
+    stand_in: str | None,
 ) -> Scenario:
     """Return what is to be varied: a scenario by name, an IOR command line or a kernel."""
     if kernel is not None:
@@ -163,6 +166,7 @@ def _scenario(
         return describe(Workload(kernel={"name": kernel}), assignments, job)
     workload = workload_of_words(arguments)
     if workload is not None:
+        refuse_stand_in(stand_in, "a command line")
         return describe(workload, assignments, job)
     name, *rest = arguments
     if rest:
@@ -171,7 +175,8 @@ def _scenario(
             "behind a double dash"
         )
     if is_job_script(name):
-        return scenario_of_job_script(context, name, assignments, job, as_it_is=False)
+        return scenario_of_job_script(context, name, assignments, job, stand_in, as_it_is=False)
+    refuse_stand_in(stand_in, name)
     right = "--over, --set, --seed, --hints or --env"
     scenario = with_typed(
         context, name, assignments, job, right=right, load=load_scenario, beside=_OF_A_SCENARIO

@@ -95,6 +95,7 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 )
 @options.changes
 @options.recorded
+@options.stand_in
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def tune(
@@ -110,6 +111,7 @@ def tune(
     beside: str | None,
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
+    stand_in: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -128,7 +130,7 @@ def tune(
         "repeat": study.repeat,
         "beside": beside,
     }
-    scenario = _scenario(context, assignments, job, arguments, recorded)
+    scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
     found = study.run(
         lambda progress: _search(
             Question(
@@ -171,9 +173,10 @@ def _scenario(
     job: dict[str, Any],
     arguments: tuple[str, ...],
     recorded: tuple[str, ...],
+    stand_in: str | None,
 ) -> Scenario:
     """Return the job: what is named, or a command line."""
-    scenario = scenario_of_words(context, arguments, assignments, job, recorded)
+    scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
     if not isinstance(scenario, Scenario):
         raise InputError(
             f"tune {arguments[0]}: it has several jobs; right would be a scenario of a single one"

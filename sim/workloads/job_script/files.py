@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, shown_path
 from xc40io.config.files import Kind, opened, text_of
 from xc40io.config.machine import Machine
@@ -54,6 +55,7 @@ def load_job_script(
     machine: str | Machine | None = None,
     nodes: int | None = None,
     ppn: int | None = None,
+    program: Workload | None = None,
 ) -> JobScript:
     """Read a batch script: for Slurm, PBS or Cobalt.
 
@@ -63,6 +65,8 @@ def load_job_script(
         Of the script.
     machine, nodes, ppn
         In place of what the script says of them.
+    program
+        What the programs do that are not known.
 
     Raises
     ------
@@ -73,4 +77,4 @@ def load_job_script(
     file, name = Path(path), shown_path(path)
     text = text_of(file, JOB_SCRIPT)
     with reading(name, "a script for Slurm, PBS or Cobalt"):
-        return read_job_script(text, name, CallerFacts(machine, nodes, ppn), file.parent)
+        return read_job_script(text, name, CallerFacts(machine, nodes, ppn, program), file.parent)

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from xc40io.config.asked_workload import Workload
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, shown
 from xc40io.workloads.catalogue import PROGRAMS, workload_of
 from xc40io.workloads.known_kernels import KERNELS, WRITTEN
 
@@ -81,6 +81,21 @@ def _kernel(word: str) -> str | None:
     return max((name for name in names if bare.startswith(_bare(name))), key=len, default=None)
 
 
+def stand_in(words: Sequence[str], asked: Workload) -> Program:
+    """Return a program that is not known as what it is said to do.
+
+    Its files are in the folder that the other one names, if it does; else where its last path is.
+    """
+    path = workload_of(asked).phase_traits(1)[0].path or ""
+    named = path if "/" in path else _last_path(words)
+    return Program(asked, named, (f"{shown(words[0])} is taken for {asked.command}",))
+
+
+def _last_path(words: Sequence[str]) -> str | None:
+    paths = [word for word in words[1:] if "/" in word and not word.startswith("-")]
+    return paths[-1] if paths else None
+
+
 def program_of(words: Sequence[str], folder: Path) -> Program:
     """Return what a command does that begins with a program which is known.
 
@@ -108,5 +123,4 @@ def program_of(words: Sequence[str], folder: Path) -> Program:
         f"{words[0]} is taken for the kernel {name}, with its options at their defaults "
         f"(xc40io kernel {name} --help)"
     )
-    paths = [word for word in rest if "/" in word and not word.startswith("-")]
-    return Program(Workload(kernel={"name": name}), paths[-1] if paths else None, (note,))
+    return Program(Workload(kernel={"name": name}), _last_path(words), (note,))

@@ -9,19 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, shown
-from xc40io.config.job_form import LOOKED_AT
+from xc40io.config.job_form import HINTS, LOOKED_AT
 from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine
 from xc40io.config.scenario import Cores, Scenario, Target, with_hints_found
 from xc40io.config.striping import StripeRequest
+from xc40io.config.units import format_bytes
+from xc40io.topology.text import format_count
 from xc40io.workloads.job_script.directives import Request
 from xc40io.workloads.job_script.launchers import LaunchLine, shape_of
 from xc40io.workloads.job_script.layouts import Layout
 from xc40io.workloads.job_script.machines import guessed_machine, target_of
 from xc40io.workloads.job_script.option_words import whole
-from xc40io.workloads.job_script.programs import program_of
+from xc40io.workloads.job_script.programs import Program, program_of, stand_in
 from xc40io.workloads.job_script.shell import path_from
 from xc40io.workloads.job_script.walk import StartedProgram, Walk
+
+_STAND_IN = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
+
+_UNTOLD = Workload(ior=("-w",))
+"""What a program is taken for while nothing but its ranks, stripes and hints is asked for."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +39,12 @@ class CallerFacts:
     machine: str | Machine | None = None
     nodes: int | None = None
     ppn: int | None = None
+    program: Workload | None = None  # what the programs do that are not known
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One start of a program that is known."""
+    """One start of a program that is known, or of which the caller says what it does."""
 
     line: int
     command: str  # as the script has it, with its variables put in
@@ -50,7 +59,8 @@ class JobScript:
     """What a script asks for."""
 
     place: str  # the script, as messages call it
-    launches: tuple[Launch, ...]  # the programs that it starts and that are known, in its order
+    launches: tuple[Launch, ...]  # in its order
+    unknown: tuple[str, ...]  # of the programs that are not known: what was read of each
     # what of the script was not understood, or assumed: sentences, with the numbers of lines
     notes: tuple[str, ...]
 
@@ -64,11 +74,7 @@ class JobScript:
         """
         count = len(self.launches)
         if not count:
-            found = f"; {self.notes[-1]}" if self.notes else ""
-            raise InputError(
-                f"{self.place}: starts no program that is known, as ior or mdtest by aprun, "
-                f"srun or mpirun{found}"
-            )
+            raise InputError(f"{self.place}: {self._nothing()}")
         if number is not None and not 1 <= number <= count:
             raise InputError(
                 f"{self.place}:{number}: there is no such launch; right would be 1 to {count}, of "
@@ -79,6 +85,16 @@ class JobScript:
         if chosen.scenario is None:
             raise InputError(chosen.problem)
         return chosen
+
+    def _nothing(self) -> str:
+        """Say why there is no launch, and how there would be one."""
+        nothing = "starts no program that is known, as ior or mdtest by aprun, srun or mpirun"
+        if not self.unknown:
+            return nothing
+        return (
+            f"{nothing}; read is {self.unknown[0]}; right would be what it does beside that, as in "
+            f"{_STAND_IN}, or xc40io describe {self.place}, which asks for it"
+        )
 
     def scenario(self, number: int | None = None) -> Scenario:
         """Return the scenario of a launch; see :meth:`launch`."""
@@ -126,13 +142,26 @@ def read_job_script(
     told = told or CallerFacts()
     walk = Walk(text, place, told.nodes, told.ppn)
     notes = dict.fromkeys((*walk.request.notes, *walk.notes))
+    known = [one for one in walk.started if one.known or told.program is not None]
+    unknown = [one for one in walk.started if one not in known]
+    if known:
+        notes |= dict.fromkeys(map(_not_known, unknown))
     machine = told.machine
     if machine is None and walk.started:
         machine, assumed = guessed_machine(walk.request, text)
         notes |= {} if assumed is None else {assumed: None}
     found = machine if isinstance(machine, Machine) else load_machine(machine or DEFAULT_MACHINE)
     making = _Making(place, told, walk.request, found, folder or Path())
-    return JobScript(place, tuple(map(making.launch, walk.started)), tuple(notes))
+    read = map(making.what_was_read, unknown)
+    return JobScript(place, tuple(map(making.launch, known)), tuple(read), tuple(notes))
+
+
+def _not_known(started: StartedProgram) -> str:
+    line = started.line
+    return (
+        f"line {line.line}: {shown(' '.join(line.words[:1]))} is no program that is known here; "
+        "right would be ior, mdtest, h5bench or a kernel (xc40io kernel --help)"
+    )
 
 
 @dataclass(frozen=True)
@@ -166,7 +195,7 @@ class _Making:
         at = f"line {launch.line}"
         shape = shape_of(launch, self.request, machine, self.place, told.nodes, told.ppn)
         notes += shape.notes
-        program = program_of(launch.words, self.folder)
+        program = self._program(started)
         notes += [f"{at}: {sentence}" for sentence in program.notes]
         path = None if program.path is None else path_from(started.folder, program.path)
         target = self._target(path, notes, at)
@@ -182,6 +211,27 @@ class _Making:
             workload=program.workload,
         )
         return scenario, layout
+
+    def _program(self, started: StartedProgram) -> Program:
+        words = started.line.words
+        if started.known:
+            return program_of(words, self.folder)
+        return stand_in(words, self.told.program or _UNTOLD)
+
+    def what_was_read(self, started: StartedProgram) -> str:
+        """Say what a script tells of a program that is not known: ranks, stripes, hints."""
+        launch = self.launch(started)
+        name = f"line {launch.line}: {shown(' '.join(started.line.words[:1]))}"
+        scenario = launch.scenario
+        if scenario is None:
+            return f"{name}, and {launch.problem}"
+        hints = scenario.environment.get(HINTS)
+        told = [
+            f"{format_count(scenario.nodes, 'node')} x {format_count(scenario.ppn, 'rank')}",
+            *([_stripes(scenario.striping)] if launch.layout is not None else []),
+            *([f"hints {hints}"] if hints else []),
+        ]
+        return f"{name}, {', '.join(told)}"
 
     def _cores(self, launch: LaunchLine) -> Cores:
         text = launch.core_spec
@@ -218,6 +268,13 @@ class _Making:
             at = f"line {started.line.line}"
             notes.append(f"{at}: {', '.join(others)}: not simulated, and left out")
         return with_hints_found(found, self.folder)
+
+
+def _stripes(striping: StripeRequest) -> str:
+    if striping.setstripe is not None:
+        return f"lfs setstripe {striping.setstripe}"
+    count = "stripes over all OSTs" if striping.count == -1 else f"stripe count {striping.count}"
+    return f"{count}, stripe size {format_bytes(striping.size)}" if striping.size else count
 
 
 def _layout(started: StartedProgram, path: str | None, notes: list[str]) -> Layout | None:

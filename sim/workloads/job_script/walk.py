@@ -31,9 +31,10 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class StartedProgram:
-    """A program that is known, with all that counted when the script starts it."""
+    """A program, with all that counted when the script starts it."""
 
     line: LaunchLine
+    known: bool
     environment: dict[str, str]
     layouts: tuple[Layout, ...]
     folder: str
@@ -54,7 +55,7 @@ class Walk:
 
     def __init__(self, text: str, place: str, nodes: int | None, ppn: int | None) -> None:
         self.request = Request()  # what it asks of its batch system
-        self.started: list[StartedProgram] = []  # the programs that it starts, and that are known
+        self.started: list[StartedProgram] = []  # known ones, and what launchers start
         self.notes: list[str] = []  # what was not understood: sentences, with the numbers of lines
         self._place, self._nodes, self._ppn = place, nodes, ppn
         self._layouts: list[Layout] = []
@@ -199,13 +200,8 @@ class Walk:
             launch.environment |= more
         else:
             launch = LaunchLine(line, "", tuple(texts))
-        if not is_known(launch.words):
-            if launch.launcher:
-                self._note(
-                    line,
-                    f"{shown(' '.join(launch.words[:1]))} is no program that is known here; right "
-                    "would be ior, mdtest, h5bench or a kernel (xc40io kernel --help)",
-                )
+        known = is_known(launch.words)
+        if not known and not (launch.launcher and launch.words):
             return
         if command.behind:
             self._note(
@@ -220,6 +216,7 @@ class Walk:
         self.started.append(
             StartedProgram(
                 launch,
+                known,
                 {**exported, **before, **launch.environment},
                 tuple(self._layouts),
                 shell.folder,

@@ -100,3 +100,45 @@ def test_the_page_shows_what_is_told_on_stderr(tmp_path: Path):
     shown = next(block for block in page if block.language == "text")
     (tmp_path / "checkpoint.sbatch").write_text("\n".join(script.lines) + "\n")
     assert typed("run", "checkpoint.sbatch", "--print").stderr.splitlines() == list(shown.lines)
+
+
+@pytest.mark.parametrize(
+    ("typed_as", "workload"),
+    [
+        ("ior -a MPIIO -c -w -b 1m -t 1m", {"ior": "-a MPIIO -c -w -b 1m -t 1m"}),
+        ("-w -b 2m", {"ior": "-w -b 2m"}),
+        ("kernel vpic-io --steps 2", {"kernel": {"name": "vpic-io", "steps": 2}}),
+    ],
+)
+def test_a_program_that_is_not_known_is_what_as_says(tmp_path, typed_as, workload):
+    (tmp_path / "job.sh").write_text("#!/bin/sh\naprun -n 4 -N 2 ./climate\n")
+    done = typed("run", "job.sh", "--as", typed_as, "--print")
+    assert done.exit_code == 0, done.stderr
+    found = yaml.safe_load(done.stdout)
+    ((program, said),) = workload.items()
+    told = found["workload"][program]
+    assert told == said or said.items() <= told.items()
+    assert (found["nodes"], found["ppn"]) == (2, 2)
+    assert "line 2: './climate' is taken for" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (("run", "job.sh"), "right would be what it does beside that, as in --as 'ior"),
+        (("run", "job.sh", "--as", "nothing -w"), "--as 'nothing -w': no program is called so"),
+        (("run", "job.sh", "--as", "ior '"), "No closing quotation; right would be --as 'ior"),
+        (("run", "job.sh", "--as", "ior --zz"), "--zz"),
+        (("run", "theta-headline", "--as", "ior -w"), "--as 'ior -w' beside theta-headline"),
+        (("tune", "theta-headline", "--as", "ior -w"), "--as 'ior -w' beside theta-headline"),
+        (("explain", "--as", "ior -w", "--", "-w"), "--as 'ior -w' beside a command line"),
+        (("sweep", "theta-headline", "--as", "ior -w"), "--as 'ior -w' beside theta-headline"),
+        (("compare", "theta-headline", "--what-if", "nodes=2", "--as", "ior -w"), "beside theta"),
+    ],
+)
+def test_as_that_cannot_be_is_told_in_a_sentence(tmp_path, line, message):
+    (tmp_path / "job.sh").write_text("#!/bin/sh\naprun -n 4 -N 2 ./climate\n")
+    done = typed(*line)
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
