@@ -16,9 +16,11 @@ from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.simulations import Simulations
+from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
 if TYPE_CHECKING:
     from xc40io.studies.tune.tuning import Question, Tuning
+    from xc40io.workloads.job_script.edited import EditedScript
 
 _HELP = """\
 Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
@@ -143,7 +145,20 @@ def tune(
     tell_runs(found)
     if not found.finished:
         click.echo("xc40io: interrupted; what follows is the best so far", err=True)
-    return _findings(scenario, replace(found, exact=study.exact))
+    return _findings(scenario, replace(found, exact=study.exact), _edited(arguments, found))
+
+
+def _edited(arguments: tuple[str, ...], found: Tuning) -> EditedScript | None:
+    """Return the job script with the best setting, if the job is one."""
+    if not arguments or not is_job_script(arguments[0]):
+        return None
+    from xc40io.studies.tune.lines_to_paste import edit_of
+
+    path, number = split_launch(arguments[0])
+    now = found.present.scenario
+    told: dict[str, Any] = {"machine": now.machine, "nodes": now.nodes, "ppn": now.ppn}
+    script = load_job_script(path, program=now.workload, **told)
+    return edit_of(script, number, found.space, found.best)
 
 
 def _search(question: Question) -> Tuning:
@@ -155,14 +170,14 @@ def _search(question: Question) -> Tuning:
         return tuner.found()
 
 
-def _findings(scenario: Scenario, found: Tuning) -> Findings:
+def _findings(scenario: Scenario, found: Tuning, edited: EditedScript | None) -> Findings:
     """Return what was found in all its forms."""
     from xc40io.studies.sweep.sweep_answer import title_of
     from xc40io.studies.tune.tune_answer import tuning_answer
 
     title = f"Tune {title_of(scenario)}"
-    return findings_of(tuning_answer(title, found))._replace(
-        page=lambda: tuning_answer(title, found, typed_command()),
+    return findings_of(tuning_answer(title, found, edited=edited))._replace(
+        page=lambda: tuning_answer(title, found, typed_command(), edited),
         status=0 if found.finished else INTERRUPTED,
     )
 

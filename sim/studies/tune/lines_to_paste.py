@@ -15,6 +15,8 @@ from xc40io.studies.advice.knobs import Who, striping_of
 from xc40io.studies.advice.space import Space
 from xc40io.studies.tune.trial import Trial
 from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.job_script.edited import EditedScript, NewSettings, edited_script
+from xc40io.workloads.job_script.script import JobScript
 from xc40io.workloads.job_script.start_line import start_line, typed
 
 _FOLDER, _PROGRAM = "DIR", "PROGRAM"
@@ -47,16 +49,41 @@ def proposal_of(space: Space, trial: Trial) -> Proposal:
     )
 
 
+def edit_of(script: JobScript, number: int | None, space: Space, trial: Trial) -> EditedScript:
+    """Return the user's own script with a setting, as :func:`proposal_of` has it in lines."""
+    scenario, present = trial.scenario, script.scenario(number)
+    striping, hints = _striping(space, scenario), scenario.environment.get(HINTS)
+    shape = (scenario.nodes, scenario.ppn)
+    edited = edited_script(
+        script.text,
+        script.place,
+        script.launch(number),
+        NewSettings(
+            striping if striping != _striping(space, present) else None,
+            hints if hints != present.environment.get(HINTS) else None,
+            shape if shape != (present.nodes, present.ppn) else None,
+        ),
+    )
+    kept = [*edited.remarks, *_left_open(space, scenario), *_by_hand(space, trial)]
+    return edited._replace(remarks=tuple(kept))
+
+
 def _setstripe(space: Space, scenario: Scenario) -> str:
     """Return the line that gives new files of a folder their striping."""
+    asked = _striping(space, scenario)
+    return f"lfs setstripe {asked} {_folder(scenario)}" if asked else ""
+
+
+def _striping(space: Space, scenario: Scenario) -> str:
+    """Return the options of the line that gives new files of a folder their striping."""
     if scenario.target.kind != "lustre":
         return ""
     if scenario.striping.setstripe is not None:
-        return f"lfs setstripe {scenario.striping.setstripe} {_folder(scenario)}"
+        return scenario.striping.setstripe
     count, size = striping_of(space.nature, scenario)
     asked = [f"-c {count}"] if count else []
     asked += [f"-S {SHORT_SIZES.write(size)}"] if size else []
-    return f"lfs setstripe {' '.join(asked)} {_folder(scenario)}" if asked else ""
+    return " ".join(asked)
 
 
 def _folder(scenario: Scenario) -> str:
@@ -90,13 +117,7 @@ def _remarks(space: Space, scenario: Scenario) -> list[str]:
             f"-N {scenario.nodes} -n {scenario.nodes * scenario.ppn} "
             f"--ntasks-per-node={scenario.ppn} in its place."
         )
-    kind = scenario.target.kind
-    if kind != "lustre":
-        remarks.append(f"The files are to be written to {_PLACES[kind]}.")
-    elif _setstripe(space, scenario):
-        named = _folder(scenario) == _FOLDER
-        which = f"{_FOLDER} is the folder of the files: files" if named else "Files"
-        remarks.append(f"{which} that are there already keep their stripes.")
+    remarks += _left_open(space, scenario)
     kernel = scenario.workload.options
     if kernel:
         remarks.append(
@@ -105,6 +126,17 @@ def _remarks(space: Space, scenario: Scenario) -> list[str]:
             else f"{_PROGRAM} is your program in place of the kernel {kernel.get('name')}."
         )
     return remarks
+
+
+def _left_open(space: Space, scenario: Scenario) -> Iterator[str]:
+    """Yield what no line says of the files."""
+    kind = scenario.target.kind
+    if kind != "lustre":
+        yield f"The files are to be written to {_PLACES[kind]}."
+    elif _setstripe(space, scenario):
+        named = _folder(scenario) == _FOLDER
+        which = f"{_FOLDER} is the folder of the files: files" if named else "Files"
+        yield f"{which} that are there already keep their stripes."
 
 
 def _by_hand(space: Space, trial: Trial) -> Iterator[str]:

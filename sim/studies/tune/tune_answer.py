@@ -60,6 +60,7 @@ from xc40io.trust.sureness import (
     seconds,
     span,
 )
+from xc40io.workloads.job_script.edited import EditedScript
 
 _FEW = "; these are too few to rely on"
 _FAR = 1.5
@@ -113,8 +114,20 @@ TUNING = (
 )
 
 
-def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answer:
-    """Return the answer on a search; with a `command`, as typed, also the parts of a page."""
+def tuning_answer(
+    title: str, found: Tuning, command: str | None = None, edited: EditedScript | None = None
+) -> Answer:
+    """Return the answer on a search.
+
+    Parameters
+    ----------
+    title, found
+        Of the search.
+    command
+        As typed: then there are also the parts of a page.
+    edited
+        The user's own job script with the best setting.
+    """
     scenario = found.present.scenario
     machine = machine_of(scenario)
     trials = {"now": found.present, "best": found.best}
@@ -129,12 +142,24 @@ def tuning_answer(title: str, found: Tuning, command: str | None = None) -> Answ
             *(_card(found, name, one) for name, one in trials.items()),
         ],
         blocks=[
-            *_blocks(title, found),
+            *_blocks(title, found, edited),
             Section("again", "To run it again", again, on="page"),
         ],
-        values=Values("tuning", (Column("title", ANY, lambda _: title), *TUNING), found),
+        values=Values(
+            "tuning",
+            (
+                Column("title", ANY, lambda _: title),
+                *TUNING,
+                *([] if edited is None else [_diff(edited)]),
+            ),
+            found,
+        ),
         table=found.table,
     )
+
+
+def _diff(edited: EditedScript) -> Column:
+    return Column("diff", ROWS, lambda _: list(edited.diff), help="The job script with the best.")
 
 
 def _card(found: Tuning, name: str, trial: Trial) -> Card:
@@ -143,12 +168,12 @@ def _card(found: Tuning, name: str, trial: Trial) -> Card:
     return Card(name, format_seconds(trial.mean, 4), note)
 
 
-def _blocks(title: str, found: Tuning) -> Iterator[Section]:
+def _blocks(title: str, found: Tuning, edited: EditedScript | None) -> Iterator[Section]:
     """Yield what text has line by line, then the same for a page."""
     searched, failures, bound = list(_searched(found)), list(_failures(found)), list(_bound(found))
     trust = " ".join(filter(None, (_trust(found), _real(found))))
     gain, importance, table = _gain(found), _importance(found), _table(found)
-    paste, doubts = list(_paste(found)), _doubts(found)
+    paste, doubts = list(_paste(found, edited)), _doubts(found)
     told: list[Block] = [
         *(_lines(title, *searched), Text(gain), Listing("", "\n".join(paste))),
         *beside_blocks(found),
@@ -264,9 +289,15 @@ def _times(ratio: Ratio) -> str:
     return f"{ratio.value:.3g} times ({100 * CONFIDENCE:.0f} % interval {low} to {high})"
 
 
-def _paste(found: Tuning) -> Iterator[str]:
+def _paste(found: Tuning, edited: EditedScript | None) -> Iterator[str]:
     """Yield the lines to paste, below what they are; nothing where nothing has to change."""
     if found.already_best:
+        return
+    if edited is not None:
+        yield "Your script with it, as a patch:"
+        yield from edited.diff
+        for remark in edited.remarks:
+            yield from hanging(f"  # {remark}")
         return
     proposal = proposal_of(found.space, found.best)
     yield "To paste:"

@@ -52,6 +52,7 @@ class Launch:
     problem: str  # why it cannot: a sentence
     notes: tuple[str, ...]  # what was assumed of it: sentences
     layout: int | None = None  # line that gives its files their stripes, if there is one
+    launcher: str = ""  # its name; empty: the program by itself
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class JobScript:
     """What a script asks for."""
 
     place: str  # the script, as messages call it
+    text: str
     launches: tuple[Launch, ...]  # in its order
     unknown: tuple[str, ...]  # of the programs that are not known: what was read of each
     # what of the script was not understood, or assumed: sentences, with the numbers of lines
@@ -153,7 +155,7 @@ def read_job_script(
     found = machine if isinstance(machine, Machine) else load_machine(machine or DEFAULT_MACHINE)
     making = _Making(place, told, walk.request, found, folder or Path())
     read = map(making.what_was_read, unknown)
-    return JobScript(place, tuple(map(making.launch, known)), tuple(read), tuple(notes))
+    return JobScript(place, text, tuple(map(making.launch, known)), tuple(read), tuple(notes))
 
 
 def _not_known(started: StartedProgram) -> str:
@@ -185,7 +187,8 @@ class _Making:
                 sentence = f"{self.place}, line {line}: {sentence}"
             return Launch(line, command, None, sentence, ())
         of_stripes = None if layout is None else layout.line
-        return Launch(line, command, scenario, "", tuple(notes), of_stripes)
+        launcher = started.line.launcher
+        return Launch(line, command, scenario, "", tuple(notes), of_stripes, launcher)
 
     def _scenario(
         self, started: StartedProgram, notes: list[str]

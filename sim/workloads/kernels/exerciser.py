@@ -31,6 +31,7 @@ from xc40io.libraries.selections import Hyperslab, Memory, grid_positions
 from xc40io.mpi.hints import InForce, Switch
 from xc40io.plane.batch import Batch
 from xc40io.plane.operations import Op
+from xc40io.workloads.array_rows import MOST_ROWS, rows_as_one
 from xc40io.workloads.job_results import Figure
 from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural
 from xc40io.workloads.kernels.shared_file import SharedFile, in_force_of
@@ -149,6 +150,9 @@ class Exerciser(Kernel):
     maxcheck: Bytes | None = Field(
         None, description="Largest buffer that is checked after it is read; all unless given."
     )
+    writeonly: bool = Field(
+        False, description="The first dataset is not read back; the original always does."
+    )
     keepfile: bool = Field(False, description="The file is not removed in the end.")
     driver: Literal["mpi", "one-sided"] = Field(
         "mpi",
@@ -218,7 +222,7 @@ class Exerciser(Kernel):
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all sizes, written and read."""
-        each = 2 * _DOUBLE + (_COMPOUND if self.derivedtype else 0)
+        each = (1 if self.writeonly else 2) * _DOUBLE + (_COMPOUND if self.derivedtype else 0)
         elements = sum(prod(self.layout(size).elements) for size in range(self.nsizes))
         return ranks * elements * each * self.iterations
 
@@ -314,12 +318,29 @@ class _Run(KernelRun[Exerciser]):
         yield from job.do(batch, "metadata")
         self._shared.start_timers()
         for size in range(options.nsizes):
+            layout = self._with_fewer_rows(options.layout(size))
             for iteration in range(options.iterations):
-                yield from self._iteration(options.layout(size), iteration)
+                yield from self._iteration(layout, iteration)
         if not options.keepfile:
             batch = job.batch()
             batch.add(Op.UNLINK, job.world.owners[:1], file=self._shared.files.first)
             yield from job.do(batch, "metadata")
+
+    def _with_fewer_rows(self, layout: Layout) -> Layout:
+        """Return a layout with several rows as one, if there are more than can be told."""
+        *outer, before, last = 1, 1, *layout.elements
+        rows = prod(outer) * before * self._job.ranks
+        cut = set(layout.count) == {1} and not self._options.usechunked
+        as_one = next(
+            n
+            for n in range(1, before + 1)
+            if before % n == 0 and (n == before or rows // n <= MOST_ROWS)
+        )
+        if as_one == 1 or not cut:
+            return layout
+        elements = (*outer, before // as_one, last * as_one)[-len(layout.elements) :]
+        self._job.notes.append(rows_as_one(as_one, rows))
+        return replace(layout, elements=elements, block=elements, stride=elements)
 
     def _iteration(self, layout: Layout, iteration: int) -> Waiting:
         """Write a dataset into a new file, open it again and read it."""
@@ -355,6 +376,9 @@ class _Run(KernelRun[Exerciser]):
         )
         yield from self._flush_and_close(writing=True)
         file.properties = self._properties()
+        if options.writeonly:
+            yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
+            return
         yield from self._timed("H5Fopen", lambda batch: file.open(batch, writing=True))
         yield from self._timed("H5Gopen", lambda batch: file.open_group(batch, group))
         yield from self._timed("H5Dopen", lambda batch: file.open_dataset(batch, dataset))

@@ -13,6 +13,7 @@ from xc40io.mpi.accesses import Accesses, runs_of
 from xc40io.plane.operations import Op
 from xc40io.workloads.job import Job
 from xc40io.workloads.listing import add_reading
+from xc40io.workloads.skeleton.blocks import Grid, bytes_of
 from xc40io.workloads.skeleton.patterns import Places, Sharing, place
 from xc40io.workloads.skeleton.scope import Scope
 from xc40io.workloads.skeleton.skeleton_file import Cut, Files, Listing, Move, OnFile, Open, Phase
@@ -153,11 +154,13 @@ class FileGroups(ABC):
         """Return the pieces of all ranks; ``base`` is where they begin if nothing is said."""
         scope = self.scope
         chosen = scope.true(what.only)
-        size = np.where(chosen, scope.whole(what.size), 0)
         if what.offset is not None:
             base = scope.whole(what.offset)
         elif base is None:
             base = self.position[file]
+        if what.blocks is not None:
+            return self._blocks(Grid.of(what.blocks, scope), file, base, np.flatnonzero(chosen))
+        size = np.where(chosen, bytes_of(what, scope), 0)
         stride = None
         if what.stride is not None:
             stride = scope.one(what.stride, least=1)
@@ -171,6 +174,13 @@ class FileGroups(ABC):
             stride=stride,
             draws=scope.stream(self.name, scope.where) if pattern in ("boxes", "random") else None,
         )
+
+    def _blocks(self, grid: Grid, file: Integers, base: Integers, chosen: Integers) -> Places:
+        """Return the rows of the blocks of some ranks."""
+        places, note = grid.places(Sharing.of(file), base, chosen)
+        if note and note not in self.job.notes:
+            self.job.notes.append(note)
+        return places
 
     def transfer(self, what: Move, size: Integers) -> Integers:
         """Return the bytes of a call: int64 (ranks,); everything in one unless it is said."""

@@ -124,6 +124,11 @@ class Hdf5Files(MpiFiles):
     def _move(self, batch: Batch, what: Move, *, writing: bool) -> int:
         """Let the ranks write or read a dataset."""
         assert what.dataset is not None
+        if what.blocks is not None:
+            raise InputError(
+                "blocks: files with api: hdf5 have datasets of one dimension; right would be api: "
+                "mpiio, which writes them as HDF5 does, but for its metadata"
+            )
         key = (what.dataset, self._member(what))
         if key not in self._datasets:
             raise InputError(f"there is no dataset {key[0]} of number {key[1]} in {self.name} yet")

@@ -16,6 +16,7 @@ from xc40io.config.model import Model, explain
 from xc40io.config.reading import reads
 from xc40io.config.units import Bytes, Count, Rate, Seconds
 from xc40io.workloads.kernels.kernel import Kernel, Natural, check_capacity
+from xc40io.workloads.skeleton.blocks import bytes_of
 from xc40io.workloads.skeleton.consistency import check
 from xc40io.workloads.skeleton.scope import Scope, walk
 from xc40io.workloads.skeleton.skeleton_file import Move, Parameter, Preset, Skeleton, word
@@ -69,7 +70,7 @@ class SkeletonKernel(Kernel):
             what = step.phase.what
             if isinstance(what, Move):
                 with naming(scope.where):
-                    size = scope.whole(what.size)
+                    size = bytes_of(what, scope)
                     chosen = scope.true(what.only)
                 moved[step.phase.verb] += int(size[chosen].sum(dtype=object))
         return moved["read"], moved["write"]

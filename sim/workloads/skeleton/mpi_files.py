@@ -169,13 +169,13 @@ class MpiFiles(FileGroups):
                 if collective:
                     (file.write_at_all if writing else file.read_at_all)(batch, accesses)
                 else:
-                    each = what.piece is None
+                    each = what.piece is None and what.blocks is None
                     (file.write_at if writing else file.read_at)(batch, accesses, each=each)
         return int(places.length.sum())
 
     def _calls(self, what: Move, places: Places, *, together: bool) -> Iterator[Places]:
         """Return the pieces call by call; independent calls of one piece each come at once."""
-        if not together and what.piece is None:
+        if what.blocks is not None or (not together and what.piece is None):
             yield places
             return
         per_call = np.ones(self.scope.ranks, np.int64)

@@ -150,10 +150,20 @@ class Cut(OnFile):
     size: SizeOf  #: Bytes that it has then.
 
 
+class Blocks(Model):
+    """Blocks of an array of several dimensions, the last one fastest: one for each rank."""
+
+    dims: list[Number]  #: Elements of the array along each dimension.
+    ranks: list[Number]  #: Blocks along each dimension: together as many as ranks share the file.
+    element: SizeOf = literal(8)  #: Bytes of an element.
+
+
 class Move(OnFile):
     """Read or write."""
 
-    size: SizeOf  #: Bytes of each rank.
+    size: SizeOf | None = None  #: Bytes of each rank.
+    #: In place of `size`, `pattern`, `piece` and `transfer`: each rank's block of an array.
+    blocks: Blocks | None = None
     transfer: SizeOf | None = None  #: Bytes of one call; all in one unless given.
     piece: SizeOf | None = None  #: Of a call of MPI-IO: bytes that lie together.
     pattern: Word = "contiguous"  #: Where the calls go.
@@ -166,6 +176,15 @@ class Move(OnFile):
     #: Of HDF5: which dataset, and which of several of that name.
     dataset: Name | None = None
     member: Number | None = None
+
+    @model_validator(mode="after")
+    def _one_way_to_say_where(self) -> Move:
+        if (self.size is None) == (self.blocks is None):
+            raise ValueError("right would be size, or blocks of an array")
+        beside = self.model_fields_set & {"pattern", "piece", "transfer", "stride"}
+        if self.blocks is not None and beside:
+            raise ValueError(f"blocks beside {min(beside)}: right would be blocks alone")
+        return self
 
 
 class MakeGroup(Model):

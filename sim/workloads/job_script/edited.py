@@ -1,0 +1,134 @@
+"""A job script with other settings: the user's own lines, edited where a setting stands.
+
+What has to change is changed in the line that says it; what no line says gets one of its own before
+the program is started. Everything else of the script stays as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from xc40io.config.job_form import HINTS
+from xc40io.workloads.job_script.script import Launch
+
+_COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "aprun": {"ranks": ("-n", "--pes"), "ppn": ("-N", "--pes-per-node")},
+    "srun": {
+        "nodes": ("-N", "--nodes"),
+        "ranks": ("-n", "--ntasks"),
+        "ppn": ("--ntasks-per-node", "--tasks-per-node"),
+    },
+    "mpirun": {"ranks": ("-n", "-np", "--np"), "ppn": ("-ppn", "--ppn", "-npernode")},
+}
+"""How launchers are told how many ranks there are."""
+
+_C_SHELL = re.compile(r"#!\s*\S*csh\b")
+
+
+class NewSettings(NamedTuple):
+    """What a launch of a script is to have; None where it keeps what it has."""
+
+    striping: str | None = None  # the options of lfs setstripe
+    hints: str | None = None  # the value of MPICH_MPIIO_HINTS
+    shape: tuple[int, int] | None = None  # nodes, and ranks on each
+
+
+class EditedScript(NamedTuple):
+    """A script with other settings."""
+
+    diff: tuple[str, ...]  # the lines of a unified diff
+    remarks: tuple[str, ...]  # what has to be changed by hand: sentences
+
+
+def edited_script(text: str, name: str, launch: Launch, new: NewSettings) -> EditedScript:
+    """Return a script with other settings of one of its launches.
+
+    Parameters
+    ----------
+    text, name
+        Of the script.
+    launch
+        One of those that were read of it.
+    new
+        What is to be other than it is.
+    """
+    lines = text.splitlines()
+    edit = _Edit(list(lines), launch)
+    if new.shape is not None:
+        edit.shape(*new.shape)
+    # Lines that are added come last, so that the numbers of lines hold until then.
+    before = [
+        *([] if new.striping is None else edit.striping(new.striping)),
+        *([] if new.hints is None else edit.hints(new.hints)),
+    ]
+    at = launch.line - 1
+    indent = re.match(r"\s*", lines[at])
+    edit.lines[at:at] = [f"{indent[0] if indent else ''}{line}" for line in before]
+    diff = difflib.unified_diff(lines, edit.lines, name, name, lineterm="")
+    return EditedScript(tuple(diff), tuple(edit.remarks))
+
+
+class _Edit:
+    """Changes of the lines of a script."""
+
+    def __init__(self, lines: list[str], launch: Launch) -> None:
+        self.lines = lines
+        self.remarks: list[str] = []
+        self._launch = launch
+
+    def striping(self, options: str) -> Iterator[str]:
+        """Change the line that gives the files their stripes, else yield one."""
+        number = self._launch.layout
+        if number is not None:
+            line = self.lines[number - 1]
+            found = re.match(r"(.*?lfs\s+setstripe)\s.*?(\s\S+\s*)$", line)
+            if found is not None:
+                self.lines[number - 1] = f"{found[1]} {options}{found[2]}"
+                return
+        yield f"lfs setstripe {options} DIR   # DIR: the folder of its files"
+
+    def hints(self, hints: str) -> Iterator[str]:
+        """Change the line that sets the hints, else yield one."""
+        new = f'{HINTS}="{hints}"'
+        if _C_SHELL.match(self.lines[0]):
+            new = f'{HINTS} "{hints}"'
+        pattern = re.compile(rf"""{HINTS}[=\s]\s*("[^"]*"|'[^']*'|\S*)""")
+        for at in range(self._launch.line - 1, -1, -1):
+            if pattern.search(self.lines[at]) and not self.lines[at].lstrip().startswith("#"):
+                self.lines[at] = pattern.sub(lambda _: new, self.lines[at], count=1)
+                return
+        yield f"{'setenv' if _C_SHELL.match(self.lines[0]) else 'export'} {new}"
+
+    def shape(self, nodes: int, ppn: int) -> None:
+        """Change how many ranks the launch has, and how they lie."""
+        wanted = {"nodes": nodes, "ranks": nodes * ppn, "ppn": ppn}
+        launcher = self._launch.launcher
+        said = _COUNTS.get(launcher, _COUNTS["mpirun"])
+        for what, spellings in said.items():
+            self._count(spellings, wanted[what])
+        was = self._launch.scenario
+        if was is not None and was.nodes != nodes:
+            self.remarks.append(f"The job asks its batch system for {nodes} nodes then.")
+
+    def _count(self, spellings: tuple[str, ...], wanted: int) -> None:
+        """Change one of the counts of the launch, on whichever line of it that stands."""
+        names = "|".join(map(re.escape, spellings))
+        pattern = re.compile(rf"(?<=\s)({names})(=|\s+|(?<=-[nN]))(\d+|\$\S+)(?=\s|$)")
+        at = self._launch.line - 1
+        while True:
+            found = pattern.search(self.lines[at])
+            if found is not None:
+                break
+            if not self.lines[at].endswith("\\"):
+                return
+            at += 1
+        if found[3] == str(wanted):
+            return
+        if found[3].isdecimal():
+            start, end = found.span(3)
+            self.lines[at] = f"{self.lines[at][:start]}{wanted}{self.lines[at][end:]}"
+        else:
+            self.remarks.append(f"{found[1]} {found[3]} in line {at + 1} is to become {wanted}.")
