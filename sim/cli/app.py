@@ -23,6 +23,10 @@ COMMANDS = {
     "kernel": ("xc40io.cli.runs.kernels:kernel", PROGRAMS["kernel"].summary),
     "replay": ("xc40io.cli.runs.replay:replay", "Replay a Darshan log or a trace."),
     "run": ("xc40io.cli.runs.scenario_file:run", "Run a scenario file, or a job script."),
+    "describe": (
+        "xc40io.cli.runs.describe:describe",
+        "Describe an application that is not known, by six answers.",
+    ),
     "stream": (
         "xc40io.cli.study.stream:stream",
         "Run a stream of jobs with a queue, or a table of jobs.",

@@ -97,6 +97,7 @@ def scenario_of_job_script(
     stand_in: str | None = None,
     *,
     as_it_is: bool = True,
+    told: bool = True,
 ) -> Scenario:
     """Return the scenario of a launch of a script, and tell on stderr what was assumed of it.
 
@@ -114,6 +115,8 @@ def scenario_of_job_script(
         What the programs of the script do that are not known, as ``--as`` has it.
     as_it_is
         Whether it is going to run so; else with other values, of which each may do.
+    told
+        Whether what was assumed is told.
 
     Raises
     ------
@@ -122,11 +125,11 @@ def scenario_of_job_script(
     """
     given = typed_options(context, job)
     path, number = split_launch(name)
-    told = {name: job[name] for name in ("machine", "nodes", "ppn") if name in given}
+    said_here = {name: job[name] for name in ("machine", "nodes", "ppn") if name in given}
     program = None if stand_in is None else _stand_in(stand_in)
-    script = load_job_script(path, program=program, **told)
+    script = load_job_script(path, program=program, **said_here)
     scenario = script.scenario(number)
-    for remark in script.remarks(number):
+    for remark in script.remarks(number) if told else ():
         click.echo(f"xc40io: {script.place}: {remark}", err=True)
     said = {name: _said(scenario, name) for name in _OF_A_SCRIPT if name not in given}
     typed = given.intersection(_STRIPES)

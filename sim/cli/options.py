@@ -111,6 +111,13 @@ recorded = click.option(
 """The facts of :mod:`xc40io.workloads.darshan.facts`, for each command that takes a log."""
 
 
+every = click.option(
+    "--every",
+    metavar="TIME",
+    help="How often the job writes so, as in '20 min': prints which share of its time that is, its "
+    "node-hours a day, and what the advice saves of them.",
+)
+
 stand_in = click.option(
     "--as",
     "stand_in",

@@ -13,9 +13,11 @@ import pytest
 from xc40io.cli.app import cli
 
 SMALL = "--nodes 1 --ppn 1"
+DESCRIBED = "--layout contiguous --size 1m --files one --library posix --every once"
 READ = {
     "compare arguments": "compare {}.yaml {}.yaml",
     "compare --machine": f"compare --machine {{}}.yaml {SMALL} {{}}.yaml theta -- -w",
+    "describe --machine": f"describe --machine {{}}.yaml {DESCRIBED} --output out.yaml {SMALL}",
     "explain arguments": "explain {}.yaml",
     "explain --machine": f"explain --machine {{}}.yaml {SMALL} -- -w",
     "fit machine": "fit {}.yaml --from jobs.csv",
@@ -73,6 +75,7 @@ BEHIND = (
     f"mdtest {SMALL} -- -n 1 -T -F -x {{}}.status",
     f"kernel ./{{}}.yaml {SMALL}",
     "run {}.sbatch",
+    f"describe {{}}.sbatch {DESCRIBED} --output out.yaml",
     "replay {}.csv",
     "replay {}.parquet",
     "stream {}.parquet",

@@ -24,6 +24,7 @@ READ = {
     "kernel replay": ["--trace in.csv", "--trace x.csv --files in.yaml"],
     "replay": ["in.csv", "in.darshan", "x.csv --files in.yaml"],
     "run": ["in.yaml", "in.sh"],
+    "describe": ["in.sh", "--machine in.yaml"],
     "stream": ["in.yaml", "in.csv", "in.txt", "x.csv --machine in.yaml", "x.csv --habits in.yaml"],
     "show": ["in.xc40io"],
     "trace convert": ["in.csv", "in.darshan", "x.csv --files in.yaml"],

@@ -246,9 +246,16 @@ FAULTS = (
     *("LNET router 5 down from 1 ms to 1 s, noticed after 1 ms", "MDS 0 paused from 1 ms to 2 ms"),
 )
 
+DESCRIBED = (
+    *("--layout", "contiguous", "--size", "1m", "--files", "one", "--library", "mpiio"),
+    *("--collective", "--every", "once"),
+)
+"""All answers of an application that is described."""
+
 LINES: dict[str, Line] = {
     "fit": ("theta", "--from", "claims.yaml", "--free", "nodes.call_time", "--jobs", "1"),
     "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
+    "describe": (*SMALL, *DESCRIBED, "--output", "out.yaml"),
     "explain": ("--jobs", "1", *SMALL, "--", *IOR),
     "h5bench": ("h5bench.json", *SMALL),
     "io500": ("io500.ini", *SMALL, "--dry-run"),

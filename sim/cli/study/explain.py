@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -12,6 +13,7 @@ from xc40io.cli.face import typed_command
 from xc40io.cli.job_options import described
 from xc40io.cli.study.named import scenario_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.studies.output_period import read_period
 from xc40io.telling.drawing import pictures
 
 _HELP = """\
@@ -38,6 +40,7 @@ other job.
 @options.changes
 @options.recorded
 @options.stand_in
+@options.every
 @study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -49,6 +52,7 @@ def explain(
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
     stand_in: str | None,
+    every: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -56,6 +60,7 @@ def explain(
     from xc40io.studies.explain.explanation import explain as explain_run
     from xc40io.studies.explain.explanation_answer import explanation_answer
 
+    period = read_period(every)
     scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
     explanation = study.run(
         lambda progress: explain_run(
@@ -67,6 +72,7 @@ def explain(
     )
     command = typed_command()
     explanation = explanation.exactly() if study.exact else explanation
+    explanation = replace(explanation, period=period)
     answer = explanation_answer(explanation, command)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))

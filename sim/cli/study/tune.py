@@ -15,6 +15,7 @@ from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import parse_axes
+from xc40io.studies.output_period import read_period
 from xc40io.studies.simulations import Simulations
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
@@ -98,6 +99,7 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
 @options.changes
 @options.recorded
 @options.stand_in
+@options.every
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
 def tune(
@@ -114,6 +116,7 @@ def tune(
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
     stand_in: str | None,
+    every: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -132,6 +135,7 @@ def tune(
         "repeat": study.repeat,
         "beside": beside,
     }
+    period = read_period(every)
     scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
     found = study.run(
         lambda progress: _search(
@@ -145,7 +149,8 @@ def tune(
     tell_runs(found)
     if not found.finished:
         click.echo("xc40io: interrupted; what follows is the best so far", err=True)
-    return _findings(scenario, replace(found, exact=study.exact), _edited(arguments, found))
+    told = replace(found, exact=study.exact, period=period)
+    return _findings(scenario, told, _edited(arguments, found))
 
 
 def _edited(arguments: tuple[str, ...], found: Tuning) -> EditedScript | None:

@@ -42,6 +42,7 @@ from xc40io.studies.explain.trials import (
     of_change,
     whole_gain,
 )
+from xc40io.studies.output_period import OutputCost, output_cost
 from xc40io.studies.study_result import StudyResult
 from xc40io.telling.answer import Column, Table, To, Unit
 from xc40io.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
@@ -94,11 +95,24 @@ class Explanation(StudyResult):
     phases: tuple[PhaseExplanation, ...]  # its kinds of phases, job by job and in their order
     runs: int  # how many were made beside it
     refused: tuple[tuple[str, str], ...]  # changes that could not be tried, each with the reason
+    period: float | None = None  # seconds from one output of the job to the next, if it is known
 
     def __repr__(self) -> str:
         """Return a line: of what, and how many runs stand behind it."""
         phases = format_count(len(self.phases), "phase")
         return f"<Explanation of {phases} from {format_count(self.runs, 'more run')}>"
+
+    @property
+    def cost(self) -> OutputCost | None:
+        """What its I/O costs if it comes once in a period, and with the best setting."""
+        scenario = self.scenario
+        if self.period is None or not isinstance(scenario, Scenario):
+            return None
+        seconds = sum(one.seconds for one in self.phases)
+        settings = (one for one in self.advice if one.kind is Who.SETTINGS)
+        best = next(settings, None)
+        advised = None if best is None else (scenario.nodes, seconds / whole_gain(best))
+        return output_cost(self.period, (scenario.nodes, seconds), advised)
 
     @property
     def advice(self) -> tuple[TrialRun, ...]:

@@ -131,6 +131,8 @@ def _sections(
     if explanation.refused:
         untried = [Points([": ".join(each) for each in explanation.refused])]
         yield Section("refused", "What could not be tried", untried, on="page")
+    if explanation.cost is not None:
+        yield Section("cost", "What it costs", [Text(explanation.cost.words)], on="page")
     how = Text(
         f"{explanation.runs + 1} runs were made: the job as it is, and others without one part of "
         "the path or with one change. This command makes them again:"
@@ -149,6 +151,8 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text
         "more than chance, helps all I/O together, and by more than the model is usually off."
     )
     how += "" if explanation.exact else _SURE
+    if explanation.cost is not None:
+        yield Text(explanation.cost.words)
     refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
     yield Text("\n".join([how, *refused]))
 

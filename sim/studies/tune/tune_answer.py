@@ -105,6 +105,7 @@ TUNING = (
         lambda of: list(_not_advised(of)),
         help="Simulated faster than the best, with the reason why they are not proposed.",
     ),
+    Column("cost", ANY, optional=True, help="With --every: its share of the time, node-hours."),
     Column("proposal", ANY, lambda of: proposal_of(of.space, of.best)),
     Column("importance", RECORD, help="How much each knob decides: shares of 1."),
     Column("binding", ANY, lambda of: list(_bindings(of))),
@@ -240,11 +241,14 @@ def _gain(found: Tuning) -> str:
     now += beside_words(found)
     if found.best is found.present:
         what = "can be advised" if found.not_advised else "was tried"
-        return f"Change nothing: {now} now, and nothing that {what} takes surely less."
+        return _often(
+            found, f"Change nothing: {now} now, and nothing that {what} takes surely less."
+        )
     if found.already_best:
-        return (
+        return _often(
+            found,
             f"Change nothing: {now} now; the best of the others is {_times(found.gain)} as "
-            f"fast{_but(found)}."
+            f"fast{_but(found)}.",
         )
     cost = _node_time(found)
     told = (
@@ -252,7 +256,12 @@ def _gain(found: Tuning) -> str:
         "" if cost is None else f"That is {cost.words}.",
         "" if found.exact else f"A real run is faster, too: {chance_words(found.chance)} sure.",
     )
-    return " ".join(filter(None, told))
+    return _often(found, " ".join(filter(None, told)))
+
+
+def _often(found: Tuning, told: str) -> str:
+    """Add what the I/O costs, if it is known how often there is some."""
+    return told if found.cost is None else f"{told} {found.cost.words}"
 
 
 def _node_time(found: Tuning) -> NodeTime | None:

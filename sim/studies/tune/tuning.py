@@ -29,6 +29,7 @@ from xc40io.studies.advice.knobs import Setting
 from xc40io.studies.advice.space import Limit, Space, parse_limits
 from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, TIE, left_open
 from xc40io.studies.axes import Axis, Over, axes_of
+from xc40io.studies.output_period import OutputCost, output_cost
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
@@ -88,11 +89,20 @@ class Tuning(KeptStudy):
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # beside the usual load: the
     # seconds now and with the best on an idle machine, with the same seeds as `confirmed`
     company: MixOutcome | None = None  # beside a mix: what came of settings beside its jobs
+    period: float | None = None  # seconds from one output of the job to the next, if it is known
 
     @property
     def present(self) -> Trial:
         """The setting as it is now."""
         return self.trials[0]
+
+    @property
+    def cost(self) -> OutputCost | None:
+        """What the I/O costs if it comes once in a period, now and with the best."""
+        if self.period is None or not self.present.seconds:
+            return None
+        now, best = ((one.scenario.nodes, one.mean) for one in (self.present, self.best))
+        return output_cost(self.period, now, None if self.already_best else best)
 
     @property
     def ranked(self) -> list[Trial]:
