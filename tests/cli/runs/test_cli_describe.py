@@ -91,13 +91,17 @@ def test_what_does_not_fit_is_asked_for_again() -> None:
         ((), "no answer to 'Where in the file is what a rank writes"),
         (("--machine", "thetta"), "thetta"),
         (
-            ("--layout", "blocks", "--dims", "8x8", "--ranks", "2x2", "--library", "mpiio")
-            + ("--collective", "--every", "once", "--nodes", "1", "--ppn", "2"),
+            (
+                *("--layout", "blocks", "--dims", "8x8", "--ranks", "2x2", "--library", "mpiio"),
+                *("--collective", "--every", "once", "--nodes", "1", "--ppn", "2"),
+            ),
             "--ranks 2x2 makes 4 blocks, and the job has 2 ranks",
         ),
         (
-            ("--layout", "contiguous", "--size", "1m", "--files", "each", "--library", "mpiio")
-            + ("--collective", "--every", "once"),
+            (
+                *("--layout", "contiguous", "--size", "1m", "--files", "each", "--library"),
+                *("mpiio", "--collective", "--every", "once"),
+            ),
             "collective = true: ranks call together through MPI-IO",
         ),
     ],
