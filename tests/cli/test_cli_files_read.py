@@ -61,6 +61,7 @@ READ = {
     "trace summary --files": "trace summary trace.csv --files {}.yaml",
     "tune --machine": f"tune --machine {{}}.yaml {SMALL} -- -w",
     "tune arguments": "tune {}.yaml",
+    "tune --measured": f"tune {SMALL} --measured {{}}.out -- -w",
     "tune --beside": f"tune {SMALL} --beside {{}}.yaml -- -w",
     "validate --claims": "validate --claims {}.yaml",
     "validate --against": "validate --score --against {}.json",

@@ -20,6 +20,9 @@ from xc40io.studies.simulations import Simulations
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xc40io.studies.tune.real_run import NextAttempt, RealRun
     from xc40io.studies.tune.tuning import Question, Tuning
     from xc40io.workloads.job_script.edited import EditedScript
 
@@ -34,6 +37,7 @@ script, a command line of IOR or a kernel, a Darshan log, or a result that --sav
   xc40io tune yesterday.darshan --allow stripe-count,stripe-size --plot landscape.svg
   xc40io tune theta-headline --allow all --at-most nodes=512 --at-most osts=48
   xc40io tune theta-headline --beside theta-mix
+  xc40io tune theta-headline --measured run1.out --measured run2.out:stripe-count=8
 
 \b
 KNOBS of --allow (those that the job has not are left out)
@@ -91,6 +95,13 @@ model itself is off. Every run is kept at once: after an interrupt the same comm
     help="What others do meanwhile: what they usually do, jobs of a mix, or nothing.  "
     "[default: typical where the machine has statistics of it]",
 )
+@click.option(
+    "--measured",
+    multiple=True,
+    metavar="FILE[:KNOB=VALUE,...]",
+    help="What a real attempt has printed, with what it does not say of its setting: asks for the "
+    "next attempt. May be repeated.",
+)
 @study_options(
     repeat="Seeds with which the best settings are run: --seed and those that follow.",
     seeds=3,
@@ -113,6 +124,7 @@ def tune(
     objective: Any,
     budget: str,
     beside: str | None,
+    measured: tuple[str, ...],
     assignments: tuple[str, ...],
     recorded: tuple[str, ...],
     stand_in: str | None,
@@ -123,6 +135,7 @@ def tune(
     """Search, and print what was found."""
     from xc40io.studies.advice.job_knobs import read_allowed
     from xc40io.studies.advice.space import parse_limits
+    from xc40io.studies.tune.real_run import NextAttempt
     from xc40io.studies.tune.search import Budget
     from xc40io.studies.tune.tuning import Question
 
@@ -137,19 +150,24 @@ def tune(
     }
     period = read_period(every)
     scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
+    real: list[RealRun] = []
     found = study.run(
         lambda progress: _search(
             Question(
                 scenario,
                 simulations=Simulations.of_study(progress=progress, **study.where),
                 **asked,
-            )
+            ),
+            measured,
+            real,
         )
     )
     tell_runs(found)
     if not found.finished:
         click.echo("xc40io: interrupted; what follows is the best so far", err=True)
     told = replace(found, exact=study.exact, period=period)
+    if real:
+        return _next_attempt(scenario, NextAttempt(told, tuple(real)))
     return _findings(scenario, told, _edited(arguments, found))
 
 
@@ -166,13 +184,31 @@ def _edited(arguments: tuple[str, ...], found: Tuning) -> EditedScript | None:
     return edit_of(script, number, found.space, found.best)
 
 
-def _search(question: Question) -> Tuning:
-    """Return what is found; after an interrupt what there is so far, if there is anything."""
+def _search(question: Question, measured: Sequence[str], real: list[RealRun]) -> Tuning:
+    """Return what is found; after an interrupt what there is so far, if there is anything.
+
+    What files of real attempts tell is added to ``real``, and their settings are tried, too.
+    """
     tuner = question.begin()
+    if measured:
+        from xc40io.validation.measured.attempts import read_attempts
+
+        real += read_attempts(measured, tuner)
+        tuner.include([run.setting for run in real], measured)
     try:
         return tuner.run()
     except KeyboardInterrupt:
         return tuner.found()
+
+
+def _next_attempt(scenario: Scenario, asked: NextAttempt) -> Findings:
+    """Return what to try next after real attempts."""
+    from xc40io.studies.sweep.sweep_answer import title_of
+    from xc40io.studies.tune.next_answer import next_answer
+
+    return findings_of(next_answer(f"Tune {title_of(scenario)}", asked))._replace(
+        status=0 if asked.found.finished else INTERRUPTED
+    )
 
 
 def _findings(scenario: Scenario, found: Tuning, edited: EditedScript | None) -> Findings:

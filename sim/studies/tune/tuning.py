@@ -342,6 +342,22 @@ class Tuner:
         self.finished = True
         return self.found()
 
+    def include(self, settings: Sequence[Setting], names: Sequence[str]) -> None:
+        """Try settings that were run for real; ``names``: what to call each.
+
+        Raises
+        ------
+        InputError
+            If one cannot be run.
+        """
+        for setting, name in zip(settings, names, strict=True):
+            if not self._known(setting, 1):
+                self._try([setting])
+            key = self.space.key(setting)
+            trial = next(one for one in self.trials if self.space.key(one.setting) == key)
+            if trial.failure:
+                raise InputError(f"{name}: the job cannot be run with its setting: {trial.failure}")
+
     def found(self) -> Tuning:
         """Return what has been found so far."""
         return Tuning(
