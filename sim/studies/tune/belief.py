@@ -24,7 +24,6 @@ from xc40io.studies.advice.knobs import Setting
 from xc40io.studies.advice.space import Space
 from xc40io.trust.differences import differences
 from xc40io.trust.how_sure import expected, ratio_spread
-from xc40io.trust.model_error import Spread
 from xc40io.workloads.catalogue import traits_of
 
 NEAR = 0.95
@@ -37,9 +36,9 @@ _DRAWS = 4000
 _WIDTH = NormalDist().inv_cdf(0.95)  # standard deviations that nine of ten errors stay within
 
 
-def sigma(spread: Spread) -> float:
+def sigma(nine_of_ten: float) -> float:
     """Return the standard deviation of Gaussian errors of which nine of ten are as small."""
-    return spread.nine_of_ten / _WIDTH
+    return nine_of_ten / _WIDTH
 
 
 class Attempt(NamedTuple):
@@ -156,8 +155,8 @@ def beforehand(
         alike = np.ones_like(common)
         for number in numbers:
             alike *= _alike(places[:, number], space, number)
-        common += sigma(ratio_spread(things)) ** 2 / 2.0 * alike
-    whole = sigma(expected(scenario, traits_of(scenario), phase).spread) ** 2
+        common += sigma(ratio_spread(things).nine_of_ten) ** 2 / 2.0 * alike
+    whole = sigma(expected(scenario, traits_of(scenario), phase).nine_of_ten) ** 2
     common += max(whole - float(np.diag(common).max(initial=0.0)), 0.0)
     return Belief(np.array(rates, float), common)
 
