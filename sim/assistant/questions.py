@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
@@ -176,6 +177,14 @@ class TuneQuestion(AboutARun):
     repeat: Annotated[int, Field(ge=1)] = Field(
         3, description="Seeds with which the best settings are run."
     )
+
+
+QUESTIONS: Mapping[str, type[AboutARun]] = {
+    "sweep": SweepQuestion,
+    "compare": CompareQuestion,
+    "tune": TuneQuestion,
+}
+"""The arguments of studies that ask for more than a run, by their names."""
 
 
 class MachineQuestion(Question):

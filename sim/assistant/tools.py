@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
-from xc40io.assistant.questions import (
-    AboutARun,
-    CompareQuestion,
-    MachineQuestion,
-    Question,
-    SweepQuestion,
-    TuneQuestion,
-)
+from xc40io.assistant.questions import QUESTIONS, AboutARun, MachineQuestion, Question
 from xc40io.config.places import found_at
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
+from xc40io.studies.catalogue import STUDIES
 
 
 class Tool(NamedTuple):
     """A tool."""
 
-    name: str
+    name: str  # also of the function that answers a question, for a :class:`Desk`
     title: str
     says: str  # what it is good for: an assistant chooses by it
     question: type[Question]  # its arguments
-    home: str  # ``module:function`` that answers a question, for a :class:`Desk`
     runs: Callable[[Any, int], int]
     """About how many runs a question takes, where there may be so many at most."""
 
     def work(self) -> Callable[[Any, Desk], dict[str, Any]]:
         """Return the function that answers a question, with all that it needs imported."""
-        found: Callable[[Any, Desk], dict[str, Any]] = found_at(self.home)
+        found: Callable[[Any, Desk], dict[str, Any]] = found_at(f"{_ANSWERING}:{self.name}")
         return found
 
     def schema(self) -> dict[str, Any]:
@@ -41,10 +33,8 @@ class Tool(NamedTuple):
         return schema
 
 
+_ANSWERING = "xc40io.assistant.answering"
 _SCHEMA = "xc40io.assistant.answers:schema"
-
-_CANDIDATES = 20
-"""Runs of an explanation, about: of 10 to 30."""
 
 _LISTED = (
     Tool(
@@ -54,48 +44,12 @@ _LISTED = (
         "phase, which part of the machine bound it, what the ranks waited for. Takes a second or "
         "so; large runs take longer.",
         AboutARun,
-        "xc40io.assistant.answering:simulate",
         lambda _question, _most: 1,
     ),
-    Tool(
-        "explain",
-        "Explain a run",
-        "Say what bounds a run and what would help. Each answer is a run that was made: without "
-        "each part that may be to blame, and with each change that may help (striping, hints, "
-        "nodes, hardware). About 10 to 30 runs.",
-        AboutARun,
-        "xc40io.assistant.answering:explain",
-        lambda _question, _most: _CANDIDATES,
-    ),
-    Tool(
-        "sweep",
-        "Try all combinations of some values",
-        "Run a job with all combinations of values of some of its fields, as striping.count and "
-        "striping.size: a table of bandwidths, and which is fastest. One job, not several.",
-        SweepQuestion,
-        "xc40io.assistant.answering:sweep",
-        lambda question, most: question.repeat * (question.sample or most),
-    ),
-    Tool(
-        "compare",
-        "Compare a run with what-ifs",
-        "Run a job as it is and with each of some what-ifs (other settings, other hardware), all "
-        "with the same seeds: how many times as fast, with a 95 % interval from two seeds on, and "
-        "why.",
-        CompareQuestion,
-        "xc40io.assistant.answering:compare",
-        lambda question, _most: question.repeat * (1 + len(question.what_ifs)),
-    ),
-    Tool(
-        "tune",
-        "Find the best settings",
-        "Search for the settings of a job (stripes, aggregators, lock mode, if allowed also ranks "
-        "per node, collective calls, layout, target) with which its I/O takes the least time: "
-        "lines to paste, the gain with its interval, runners-up, what decides. One job. Dozens of "
-        "runs: choose a small budget for large jobs.",
-        TuneQuestion,
-        "xc40io.assistant.answering:tune",
-        lambda question, most: question.budget or most,
+    *(
+        Tool(name, study.title, study.says, QUESTIONS.get(name, AboutARun), study.runs)
+        for name, study in STUDIES.items()
+        if study.says
     ),
     Tool(
         "machine",
@@ -103,7 +57,6 @@ _LISTED = (
         "Tell what a machine consists of: network, nodes, LNET routers, OSSs, OSTs, MDTs, their "
         "rates and defaults; on request every value with its source.",
         MachineQuestion,
-        "xc40io.assistant.answering:machine",
         lambda _question, _most: 0,
     ),
 )
@@ -111,7 +64,7 @@ _LISTED = (
 TOOLS = {tool.name: tool for tool in _LISTED}
 """All tools by name."""
 
-WARM = "xc40io.assistant.answering:warm"
+WARM = f"{_ANSWERING}:warm"
 """What workers do before the first question."""
 
 ANSWER = f"{__name__}:answer_call"
@@ -127,8 +80,7 @@ def cost_of(tool: Tool, question: Question, limits: Limits) -> float:
         If it is about a run that cannot be, or is too large.
     """
     runs = tool.runs(question, limits.runs)
-    module, _, _ = tool.home.partition(":")
-    return runs and runs * float(import_module(module).cost(question, limits))
+    return runs and runs * float(found_at(f"{_ANSWERING}:cost")(question, limits))
 
 
 def answer_call(call: dict[str, Any], desk: Desk) -> dict[str, Any]:

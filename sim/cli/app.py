@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 
 from xc40io.cli.face import Face
 from xc40io.config.places import found_at
+from xc40io.studies.catalogue import STUDIES
 from xc40io.workloads.catalogue import PROGRAMS
 
 COMMANDS = {
@@ -27,30 +28,10 @@ COMMANDS = {
         "xc40io.cli.runs.describe:describe",
         "Describe an application that is not known, by six answers.",
     ),
-    "stream": (
-        "xc40io.cli.study.stream:stream",
-        "Run a stream of jobs with a queue, or a table of jobs.",
-    ),
     "jobs": ("xc40io.cli.runs.tables:jobs", "Say what is understood of a table of jobs."),
     "show": ("xc40io.cli.runs.show:show", "Print a result that --save has kept."),
     "trace": ("xc40io.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
-    "compare": (
-        "xc40io.cli.study.compare:compare",
-        "Compare scenarios, machines, results, or targets.",
-    ),
-    "sweep": (
-        "xc40io.cli.study.sweep:sweep",
-        "Run all combinations of some values; keep what is done.",
-    ),
-    "tune": ("xc40io.cli.study.tune:tune", "Search for the best settings of a job."),
-    "plan": (
-        "xc40io.cli.study.plan:plan",
-        "Plan hardware for a mix of jobs: gains, costs, bottlenecks.",
-    ),
-    "explain": (
-        "xc40io.cli.study.explain:explain",
-        "Say what bounds a run and what would help.",
-    ),
+    **{name: (f"xc40io.cli.study.{name}:{name}", study.summary) for name, study in STUDIES.items()},
     "validate": (
         "xc40io.cli.study.validate:validate",
         "Compare simulated runs with published measurements.",

@@ -120,6 +120,13 @@ def plan_answer(
     )
 
 
+def plan_note(found: Plan | MixSensitivity | MixFaults) -> Answer:
+    """Return the answer on one study of a mix."""
+    names: dict[type, str] = {Plan: "plan", MixSensitivity: "sensitivity", MixFaults: "faults"}
+    asked: dict[str, Any] = {names[type(found)]: found}
+    return plan_answer(found.mix, "", **asked)
+
+
 _UNITS = "Throughput of the mix: all bytes over all seconds of I/O. GB = 10^9 bytes."
 
 

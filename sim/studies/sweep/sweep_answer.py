@@ -115,6 +115,11 @@ def sweep_answer(title: str, done: Sweep, command: str | None = None) -> Answer:
     )
 
 
+def sweep_note(done: Sweep) -> Answer:
+    """Return the answer on a sweep below what it varied and how."""
+    return sweep_answer(f"{', '.join(axis.path for axis in done.several)}: {done.words}", done)
+
+
 def _machine_name(scenario: Scenario) -> str:
     machine = scenario.machine
     return machine.name if isinstance(machine, Machine) else machine

@@ -163,6 +163,11 @@ def _diff(edited: EditedScript) -> Column:
     return Column("diff", ROWS, lambda _: list(edited.diff), help="The job script with the best.")
 
 
+def tuning_note(found: Tuning) -> Answer:
+    """Return the answer on a search below the title of the job."""
+    return tuning_answer(found.present.scenario.title or "The best settings that were found", found)
+
+
 def _card(found: Tuning, name: str, trial: Trial) -> Card:
     real = real_seconds(found, trial)
     note = "" if real is None else real_words(real, seconds)
