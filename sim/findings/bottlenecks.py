@@ -20,15 +20,19 @@ from typing import NamedTuple
 
 import numpy as np
 
+from xc40io.config.machine import Machine
+from xc40io.config.parts.interconnect import NetworkBase
 from xc40io.engine.types import Floats
 from xc40io.findings.held_locks import held_words
 from xc40io.findings.looked_at import once
 from xc40io.findings.waits import (
+    AT_WORDS,
     BEHIND,
-    WORDS,
     Wait,
+    Words,
     phase_doing,
     phase_waits,
+    words_of,
 )
 from xc40io.plane.stations import StationKind
 from xc40io.run.result import Result, StationUse
@@ -44,7 +48,7 @@ SATURATED = 1.0 - WORTH_A_NAME
 
 PLURALS = {
     StationKind.NIC: "NICs",
-    StationKind.LINK: "Aries links",
+    StationKind.LINK: NetworkBase.links,
     StationKind.LNET: "LNET routers",
     StationKind.IB: "InfiniBand links",
     StationKind.OSS: "OSSs",
@@ -82,6 +86,7 @@ class Load:
     access: str  # "write", "write check", "read" or "read check"; what a kernel's ranks did
     kind: StationKind  # of the station that bound the phase; if none did, of the busiest
     name: str  # of that station
+    plural: str  # what stations of its kind are called
     busy: float  # share of the time in which it was busy, 0 to 1
     mean: float  # the same, averaged over its peers
     used: int  # how many peers there are
@@ -104,20 +109,19 @@ class Load:
         """Say what bound the phase: the end of a sentence that begins with the phase."""
         busy = f"busy {PERCENT.write(self.busy)} of the time"
         others = f"the {NUMBER.write(self.used)} in use {PERCENT.write(self.mean)} on average"
-        plural = PLURALS[self.kind]
         if not self.binds:
             return f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()}"
         if self.busy < SATURATED:
             turn = f"{PERCENT.write(self.in_turn)} of the time one or another was saturated"
             return (
-                f"bound by the {plural} in turn: {turn}; each was busy "
+                f"bound by the {self.plural} in turn: {turn}; each was busy "
                 f"{PERCENT.write(self.mean)} of the time on average."
             )
         if self.used == 1:
             return f"bound by {self.name}, {busy}."
         if self.mean >= SATURATED:
-            return f"bound by the {plural}: {self.name} was {busy}, {others}."
-        return f"bound by the busiest {plural}: {self.name} was {busy}, {others}."
+            return f"bound by the {self.plural}: {self.name} was {busy}, {others}."
+        return f"bound by the busiest {self.plural}: {self.name} was {busy}, {others}."
 
     def instead(self) -> str:
         """Say what binds a phase that no station binds.
@@ -204,6 +208,11 @@ def outliers(result: Result) -> list[MachinePart]:
     return sorted(set(found), key=str)
 
 
+def plurals_of(machine: Machine) -> dict[StationKind, str]:
+    """Return what kinds of stations are called, the links as those of a machine."""
+    return {**PLURALS, StationKind.LINK: machine.network.links}
+
+
 @once
 def loads(result: Result) -> list[Load]:
     """Return the load of each activity in which a station worked: of each kind of phase."""
@@ -241,8 +250,10 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
     windows = _windows(stretches)
     total = sum(stop - start for start, stop in windows)
     share = _busy(result, windows, everything) / total
-    waits = tuple(phase_waits(stretches, total))
-    doing, last = tuple(phase_doing(stretches, total)), _last_wait(stretches, total)
+    words = words_of(result.machine)
+    waits, last = tuple(phase_waits(stretches, total, words)), _last_wait(stretches, total, words)
+    doing = tuple(phase_doing(stretches, total, words_of(result.machine, AT_WORDS)))
+    plurals = plurals_of(result.machine)
     found = []
     stations = result.station_table
     for peers in stations.sections():
@@ -255,6 +266,7 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
                 access=access,
                 kind=kind,
                 name=stations.names[top],
+                plural=plurals[kind],
                 busy=float(share[top]),
                 mean=float(working.mean()),
                 used=len(working),
@@ -273,12 +285,12 @@ def _load(result: Result, activity: Activity, everything: Windows) -> Load | Non
     return replace(max(found, key=_weight), kinds=busy, seconds=total)
 
 
-def _last_wait(stretches: Sequence[Stretch], total: float) -> Wait:
+def _last_wait(stretches: Sequence[Stretch], total: float, words: Words) -> Wait:
     """Return the longest wait of the ranks that ended last; ``total``: seconds in all."""
     seconds = np.sum([stretch.last_waits for stretch in stretches], axis=0)
-    cause = max(WORDS, key=lambda cause: float(seconds[cause]))
+    cause = max(words, key=lambda cause: float(seconds[cause]))
     longest = float(seconds[cause])
-    return Wait(cause.name.lower(), WORDS[cause], longest, longest / total)
+    return Wait(cause.name.lower(), words[cause], longest, longest / total)
 
 
 def _weight(load: Load) -> tuple[bool, bool, float]:

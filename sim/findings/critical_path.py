@@ -21,7 +21,7 @@ import numpy as np
 
 from xc40io.findings.looked_at import once
 from xc40io.findings.tracks import OF_REQUESTS, OF_RPCS, SAME, Record, Tracks
-from xc40io.findings.waits import AT_WORDS, WORDS
+from xc40io.findings.waits import AT_WORDS, WORDS, words_of
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
 from xc40io.workloads.job_results import Activity
@@ -36,7 +36,6 @@ _SERVER_QUEUE = "requests in line at servers"
 _GRANT = "extent locks: the grant on its way"
 _IN_USE = WORDS[Cause.LOCK_USE]
 _WRITE_BACK = WORDS[Cause.LOCK_FLUSH]
-_AT: dict[int, str] = {-1: _AT_WORK, **{int(cause): words for cause, words in AT_WORDS.items()}}
 _DROPPED = f"{_WRITE_BACK}: pages dropped one by one"
 
 Part: TypeAlias = tuple[float, float, str, str]
@@ -141,6 +140,8 @@ class _Walk:
     def __init__(self, tracks: Tracks, result: Result, start: float) -> None:
         self._tracks, self._table, self._start = tracks, result.station_table, start
         self._lustre = result.machine.lustre
+        words = words_of(result.machine, AT_WORDS).items()
+        self._at = {-1: _AT_WORK, **{int(cause): said for cause, said in words}}
 
     def back_from(self, program: int, time: float) -> Iterator[Segment]:
         """Yield the segments before a time, at which a program ended, the latest first."""
@@ -150,7 +151,7 @@ class _Walk:
             if began < time:
                 where = self._rank(program)
                 for since, until, cause in work:
-                    yield Segment(since, until, where, _AT[cause])
+                    yield Segment(since, until, where, self._at[cause])
                 met.clear()
                 time = began
                 continue
@@ -194,7 +195,7 @@ class _Walk:
             writer = self._tracks.program_that_copied(left, self._node_of(program))
             if writer >= 0 and writer != program:
                 return writer, left
-        yield Segment(since, left, self._rank(program), AT_WORDS[cause])
+        yield Segment(since, left, self._rank(program), self._at[cause])
         return program, since
 
     def _rank(self, program: int) -> str:

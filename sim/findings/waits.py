@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from xc40io.config.machine import Machine
+from xc40io.config.parts.interconnect import NetworkBase
 from xc40io.engine.types import Floats
 from xc40io.plane.causes import DOING, Cause
 from xc40io.plane.stations import StationKind
@@ -37,12 +39,15 @@ OTHER_RANKS = "other_ranks", "the other ranks to finish the phase"
 """Name and words of the time of who has ended."""
 
 
+Words: TypeAlias = Mapping[Cause, str]
+
+
 class Part(Enum):
     """A part of the path, of which a picture tells more than of single causes; in its order."""
 
     DISKS = "Disks of OSTs, and OSSs"
     LOCKS = "Extent locks"
-    NETWORK = "Network: NICs, Aries, LNET"
+    NETWORK = "Network: NICs, links, LNET"
     NODE = "The node: copies, cores, page cache"
     METADATA = "Metadata: the MDS"
     MPI = "MPI: exchange, collectives"
@@ -62,7 +67,7 @@ class About(NamedTuple):
 
 ABOUT: dict[Cause, About] = {
     Cause.NIC: About(Part.NETWORK, "NICs", behind=_PATH),
-    Cause.LINK: About(Part.NETWORK, "Aries links", behind=_PATH),
+    Cause.LINK: About(Part.NETWORK, NetworkBase.links, behind=_PATH),
     Cause.LNET: About(Part.NETWORK, "LNET routers", behind=_PATH),
     Cause.IB: About(Part.NETWORK, "InfiniBand links of LNET routers", behind=_PATH),
     Cause.OSS: About(Part.DISKS, "OSSs", behind=_PATH),
@@ -163,6 +168,11 @@ BEHIND = {kind: [cause for cause in Cause if kind in ABOUT[cause].behind] for ki
 """The causes of waiting behind which a busy station of a kind may stand."""
 
 
+def words_of(machine: Machine, words: Words = WORDS) -> Words:
+    """Return the words of causes, with the name that the links of a machine have."""
+    return {**words, Cause.LINK: machine.network.links}
+
+
 @dataclass(frozen=True)
 class Wait:
     """What the ranks waited for."""
@@ -178,24 +188,27 @@ def waits(result: Result) -> list[Wait]:
     """Return what the ranks waited for in a run, longest first; the shares add up to 1."""
     stretches = [stretch for activity in result.activities for stretch in activity.stretches]
     seconds = _total(stretch.waits for stretch in stretches) if stretches else result.waits.mean(0)
-    return _longest_first(WORDS, seconds, result.simulated, NEXT_PHASE)
+    return _longest_first(words_of(result.machine), seconds, result.simulated, NEXT_PHASE)
 
 
 def doing(result: Result) -> list[Wait]:
     """Return what the ranks were doing in a run while they waited, longest first."""
     stretches = [stretch for activity in result.activities for stretch in activity.stretches]
-    return phase_doing(stretches, sum(stretch.end - stretch.start for stretch in stretches))
+    seconds = sum(stretch.end - stretch.start for stretch in stretches)
+    return phase_doing(stretches, seconds, words_of(result.machine, AT_WORDS))
 
 
-def phase_waits(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
+def phase_waits(stretches: Sequence[Stretch], seconds: float, words: Words = WORDS) -> list[Wait]:
     """Return what the ranks waited for in stretches, longest first; ``seconds`` in all."""
-    return _longest_first(WORDS, _total(stretch.waits for stretch in stretches), seconds)
+    return _longest_first(words, _total(stretch.waits for stretch in stretches), seconds)
 
 
-def phase_doing(stretches: Sequence[Stretch], seconds: float) -> list[Wait]:
+def phase_doing(
+    stretches: Sequence[Stretch], seconds: float, words: Words = AT_WORDS
+) -> list[Wait]:
     """Return what the ranks were doing in such stretches while they waited, longest first."""
     doing = _total(stretch.doing for stretch in stretches)
-    return _longest_first(AT_WORDS, doing, seconds, OTHER_RANKS)
+    return _longest_first(words, doing, seconds, OTHER_RANKS)
 
 
 def part_of(cause: str) -> Part:
@@ -211,7 +224,7 @@ def _total(parts: Iterable[Floats]) -> Floats:
 
 
 def _longest_first(
-    words: Mapping[Cause, str],
+    words: Words,
     by_cause: Floats,
     total: float,
     rest: tuple[str, str] | None = None,

@@ -189,8 +189,9 @@ def _named(job: str, phase: str) -> str:
 
 def _bounds(result: Result) -> tuple[Bound, ...]:
     """Return what bound each kind of phase."""
-    from xc40io.findings.bottlenecks import PLURALS, loads
+    from xc40io.findings.bottlenecks import loads, plurals_of
 
+    plurals = plurals_of(result.machine)
     return tuple(
         Bound(
             phase=load.access,
@@ -200,8 +201,8 @@ def _bounds(result: Result) -> tuple[Bound, ...]:
             wait=load.waits[0].words if load.waits else "",
             share=load.waits[0].share if load.waits else 0.0,
             binds=load.binds,
-            kind=PLURALS[load.kind],
-            kinds={PLURALS[kind]: busy for kind, busy in load.kinds.items()},
+            kind=load.plural,
+            kinds={plurals[kind]: busy for kind, busy in load.kinds.items()},
             seconds=load.seconds,
             waits=tuple(Waited(*astuple(wait)) for wait in load.waits),
         )

@@ -171,8 +171,9 @@ class Film:
         self._buttons = {side: self._button(side) for side in ("A", "B")}
         self.view = pn.Column(
             html(
-                "<h2>See it move</h2><p>The RPCs of a small run on their way through nodes, Aries, "
-                "LNET routers, OSSs and OSTs, and the locks of one object as they change hands.</p>"
+                "<h2>See it move</h2><p>The RPCs of a small run on their way through nodes, "
+                "links, LNET routers, OSSs and OSTs, and the locks of one object as they change "
+                "hands.</p>"
             ),
             pn.FlexBox(*self._buttons.values(), gap="4px 10px", margin=0),
             self._status,

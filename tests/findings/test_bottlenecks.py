@@ -19,7 +19,8 @@ def run(ior: str, nodes: int = 8, ppn: int = 4, **striping: object) -> Result:
 
 def load(busy: float, mean: float, *, in_turn: float = 0.0, felt: float = 0.9) -> Load:
     wait = Wait("lock_commit", "extent locks", 1.0, 0.5)
-    return Load(0, "write", StationKind.OST, "OST 3", busy, mean, 48, in_turn, felt, (wait,), wait)
+    station = StationKind.OST, "OST 3", "OSTs"
+    return Load(0, "write", *station, busy, mean, 48, in_turn, felt, (wait,), wait)
 
 
 def test_many_nodes_on_one_ost_are_bound_by_it():

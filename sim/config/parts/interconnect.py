@@ -14,6 +14,8 @@ class NetworkBase(Model):
 
     interconnect: ClassVar[str]
     """Name of the network in a sentence: that of its routers."""
+    links: ClassVar[str] = "links of the network"
+    """What its links are called."""
     title: ClassVar[str]
     """What a heading calls it."""
     dimensions: ClassVar[tuple[str, ...]]

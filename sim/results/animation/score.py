@@ -53,6 +53,7 @@ def score_of(scene: Scene, option: str) -> dict[str, Any]:
         "begin": _whole(begin),
         "end": _whole(end),
         "group": stage.group_word,
+        "network": result.machine.network.interconnect,
         "places": [[place.kind.name.lower(), place.number, place.within] for place in stage.places],
         "phases": [
             [lane.name, [list(map(_whole, span)) for span in lane.windows]] for lane in scene.lanes

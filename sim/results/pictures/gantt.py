@@ -9,7 +9,7 @@ import numpy as np
 
 from xc40io.config.units import format_seconds
 from xc40io.engine.types import Integers
-from xc40io.findings.waits import AT_WORDS
+from xc40io.findings.waits import AT_WORDS, Words, words_of
 from xc40io.plane.causes import Cause
 from xc40io.results.pictures.clock import Clock
 from xc40io.results.pictures.ranks import (
@@ -75,7 +75,8 @@ def gantt_of(result: Result) -> Gantt | None:
         return None
     end = result.started + result.simulated
     clock = Clock(end, end / _COLUMNS, 1)
-    number, names = _names(recording, end * np.count_nonzero(recording.ranks >= 0))
+    words = words_of(result.machine, AT_WORDS)
+    number, names = _names(recording, end * np.count_nonzero(recording.ranks >= 0), words)
     kind = number[spans["cause"]]
     row = row_of[spans["program"]] * len(names) + kind
     total = clock.seconds_in(spans["since"], spans["until"], row, len(rows) * len(names))
@@ -100,7 +101,7 @@ def _rows(recording: Recording, order: Integers) -> tuple[Integers, Integers]:
     return rows, shown.astype(np.int64)
 
 
-def _names(recording: Recording, total: float) -> tuple[Integers, tuple[str, ...]]:
+def _names(recording: Recording, total: float, words: Words) -> tuple[Integers, tuple[str, ...]]:
     """Return which name each cause has, and the names; ``total``: seconds of all programs."""
     spans = recording.of_job(recording.spans)
     seconds = np.zeros(len(Cause))
@@ -110,7 +111,7 @@ def _names(recording: Recording, total: float) -> tuple[Integers, tuple[str, ...
     number = np.full(len(Cause), len(named))
     number[named] = np.arange(len(named))
     rest = (OTHER_CAUSES,) if seconds.sum() > seconds[named].sum() else ()
-    return number, (*(AT_WORDS[cause] for cause in named), *rest)
+    return number, (*(words[cause] for cause in named), *rest)
 
 
 def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:

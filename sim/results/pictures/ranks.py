@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from xc40io.engine.types import Floats
-from xc40io.findings.waits import WORDS
+from xc40io.findings.waits import words_of
 from xc40io.plane.causes import Cause
 from xc40io.results.pictures.scene import setup_of
 from xc40io.run.result import Result
@@ -66,8 +66,9 @@ def rank_shares_of(result: Result) -> RankShares | None:
     shares = np.clip(result.waits / result.simulated, 0.0, 1.0)
     means = shares.mean(axis=0)
     causes = [Cause(cause) for cause in np.argsort(-means, kind="stable")]
-    named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH and cause in WORDS]
-    columns = {WORDS[cause]: shares[:, cause] for cause in named}
+    words = words_of(result.machine)
+    named = [cause for cause in causes[:_NAMED] if means[cause] >= _WORTH and cause in words]
+    columns = {words[cause]: shares[:, cause] for cause in named}
     columns[OTHER_CAUSES] = shares.sum(axis=1) - shares[:, named].sum(axis=1)
     columns[_WAITS_FOR_OTHERS] = 1.0 - shares.sum(axis=1)
     table = np.maximum(np.stack(list(columns.values()), axis=1), 0.0)

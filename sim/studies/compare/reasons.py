@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from xc40io.config.units import format_seconds
-from xc40io.findings.bottlenecks import PLURALS, SATURATED, Load
+from xc40io.findings.bottlenecks import SATURATED, Load
 from xc40io.findings.waits import Wait
 from xc40io.plane.causes import Cause
 from xc40io.studies.compare.side import PhaseOfSide
@@ -37,6 +37,7 @@ _COPY = (Cause.COPY, Cause.CORE, Cause.MEMORY)
 _MPI = (Cause.COLLECTIVE, Cause.EXCHANGE, Cause.LIBRARY, Cause.START)
 
 _COUNT = "lustre.osts"
+_NETWORK = "the network"
 
 _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of their values begin with
     _COUNT: ("the OSTs and their OSSs", (*_OST, Cause.OSS, Cause.SERVICE)),
@@ -46,7 +47,7 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of the
     "lustre.mds": ("the MDS", (Cause.MDS, Cause.OBJECTS, Cause.TURN)),
     "lustre.max_rpcs_in_flight": ("the limit of RPCs in flight", (Cause.OSC,)),
     "lnet.": ("the LNET routers", (Cause.LNET, Cause.IB)),
-    "network.": ("Aries", (Cause.NIC, Cause.LINK)),
+    "network.": (_NETWORK, (Cause.NIC, Cause.LINK)),
     "nodes.write_copy_rate": ("copies into the page cache", _COPY),
     "nodes.read_copy_rate": ("copies out of the page cache", _COPY),
     "nodes.read_page_time": ("copies out of the page cache", _COPY),
@@ -64,8 +65,10 @@ _PARTS: dict[str, tuple[str, tuple[Cause, ...]]] = {  # by what the paths of the
 }
 
 
-def touched_by(paths: Iterable[str]) -> TouchedPart | None:
+def touched_by(paths: Iterable[str], interconnect: str = _NETWORK) -> TouchedPart | None:
     """Return the part that values belong to; None if they belong to none, or to several.
+
+    The network is called as that of the machine is: ``interconnect``.
 
     What stands beside them in the scenario, such as the striping that goes with more OSTs, does
     not count.
@@ -81,13 +84,14 @@ def touched_by(paths: Iterable[str]) -> TouchedPart | None:
         return None
     ((words, causes),) = found
     named = frozenset(cause.name.lower() for cause in causes)
+    words = interconnect if words == _NETWORK else words
     return TouchedPart(words, named, osts=words == _PARTS[_COUNT][0])
 
 
-def said(base: PhaseOfSide, one: PhaseOfSide, changed: Iterable[str]) -> str:
+def said(base: PhaseOfSide, one: PhaseOfSide, part: TouchedPart | None) -> str:
     """Say what bound a kind of phase and what its ranks waited for, then why it differs.
 
-    ``base`` is the same of the first side that has it, ``changed`` the paths of what is different;
+    ``base`` is the same of the first side that has it, ``part`` what is different;
     nothing is said of one kind of a replay's calls.
     """
     if one.load is None:
@@ -96,7 +100,7 @@ def said(base: PhaseOfSide, one: PhaseOfSide, changed: Iterable[str]) -> str:
     waited = "; ".join(f"{wait.words} {_percent(wait.share)}" for wait in shown)
     sentences = f"{_bound(one.load)}. Ranks waited for {waited}."
     compared = base.side == 0 and one is not base
-    why = reason(base, one, touched_by(changed)) if compared else ""
+    why = reason(base, one, part) if compared else ""
     return f"{sentences} {why}".rstrip()
 
 
@@ -105,7 +109,7 @@ def _bound(load: Load) -> str:
     if not load.binds:
         return f"Bound by no station; the busiest, {load.name}, {_percent(load.busy)}"
     if load.busy < SATURATED:
-        return f"Bound by the {PLURALS[load.kind]} in turn, {_percent(load.in_turn)}"
+        return f"Bound by the {load.plural} in turn, {_percent(load.in_turn)}"
     return f"Bound by {load.name}, busy {_percent(load.busy)}"
 
 

@@ -15,7 +15,7 @@ from xc40io.findings.waits import Wait
 from xc40io.run.jobs import JobsResult
 from xc40io.run.result import Result
 from xc40io.studies.case import Case, Phase, titles
-from xc40io.studies.compare.reasons import said
+from xc40io.studies.compare.reasons import said, touched_by
 from xc40io.studies.compare.side import (
     AS_IT_IS,
     PhaseOfSide,
@@ -292,6 +292,9 @@ def _phases(
 ) -> dict[Phase, tuple[PhaseOfSide, ...]]:
     """Compare the phases of runs: by side, then by seed."""
     found = {}
+    parts = [
+        touched_by(side.values, Case(side.scenario).machine.network.interconnect) for side in sides
+    ]
     for phase in dict.fromkeys(phase for side in runs for phase in side[0]):
         # A phase of a side by seed; nothing where one of its runs lacks it.
         measured = [
@@ -304,7 +307,7 @@ def _phases(
             if of_side
         ]
         found[phase] = tuple(
-            replace(one, said=said(of_sides[0], one, sides[one.side].values)) for one in of_sides
+            replace(one, said=said(of_sides[0], one, parts[one.side])) for one in of_sides
         )
     return found
 

@@ -357,7 +357,7 @@ def _parts(
         causes, kinds = set(Cause), set(StationKind)
     parts = [
         part
-        for part in suspects(causes, kinds)
+        for part in suspects(causes, kinds, first.machine)
         if (part.kinds & served if part.kinds else part.causes & waited)
         and (not part.hints or _may_share_locks(results))
     ]

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from xc40io.config.machine import Machine
+from xc40io.config.parts.interconnect import NetworkBase
 from xc40io.plane.causes import Cause
 from xc40io.plane.pace import COMPUTING
 from xc40io.plane.stations import StationKind
@@ -105,7 +106,13 @@ PARTS = (
         times=("lnet.router_latency",),
         stations=("LNET router",),
     ),
-    _part("links", "queues at Aries links", (Cause.LINK,), (StationKind.LINK,), stations=("link",)),
+    _part(
+        "links",
+        f"queues at {NetworkBase.links}",
+        (Cause.LINK,),
+        (StationKind.LINK,),
+        stations=("link",),
+    ),
     _part("nics", "the NICs' limit", (Cause.NIC,), (StationKind.NIC,), stations=("NIC",)),
     _part(
         "mds",
@@ -256,12 +263,17 @@ def rank_computing(rank: int, job: str = "") -> Part:
     )
 
 
-def suspects(causes: Collection[Cause], kinds: Collection[StationKind]) -> list[Part]:
+def suspects(
+    causes: Collection[Cause], kinds: Collection[StationKind], machine: Machine
+) -> list[Part]:
     """Return the parts that may be to blame: the one place where this is chosen.
 
     ``causes``: the main waits of the ranks, and what they were doing meanwhile. ``kinds``: the
     kinds of the busiest stations.
     """
+    links = NetworkBase.links, machine.network.links
     return [
-        part for part in PARTS if part.causes.intersection(causes) or part.kinds.intersection(kinds)
+        part._replace(words=part.words.replace(*links))
+        for part in PARTS
+        if part.causes.intersection(causes) or part.kinds.intersection(kinds)
     ]

@@ -13,7 +13,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.config.workload_mix import MixJob, WorkloadMix
 from xc40io.findings.bottlenecks import SATURATED
-from xc40io.findings.waits import WORDS, Wait
+from xc40io.findings.waits import Wait
 from xc40io.plane.causes import Cause
 from xc40io.run.job_list import all_jobs
 from xc40io.studies.processes import Failure
@@ -25,7 +25,6 @@ _COMPUTING = Cause.THINK.name.lower()
 _WHOLE = "all"
 _MOSTLY = 0.5
 """Share of a phase from which on what the last rank waited for is named, where no station binds."""
-_WORDS = {cause.name.lower(): words for cause, words in WORDS.items()}
 
 
 class Setting(NamedTuple):
@@ -81,13 +80,15 @@ class JobRuns:
     def waits(self) -> tuple[Wait, ...]:
         """What a rank waited for in all phases, longest first; the mean of all seeds."""
         seconds: dict[str, float] = {}
+        words: dict[str, str] = {}
         for record in self.records:
             for bound in record.bounds:
                 for wait in bound.waits:
                     mean = wait.seconds / len(self.records)
                     seconds[wait.cause] = seconds.get(wait.cause, 0.0) + mean
+                    words[wait.cause] = wait.words
         waits = [
-            Wait(cause, _WORDS[cause], value, value / self.mean)
+            Wait(cause, words[cause], value, value / self.mean)
             for cause, value in seconds.items()
             if cause != _COMPUTING
         ]

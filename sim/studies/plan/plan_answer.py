@@ -10,6 +10,8 @@ from typing import Any
 from xc40io.config.machine import Machine
 from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
 from xc40io.config.workload_mix import WorkloadMix
+from xc40io.findings.bottlenecks import plurals_of
+from xc40io.plane.stations import StationKind
 from xc40io.results.machine_text import machine_parts
 from xc40io.studies.plan.beside import PlanPair, beside_document, beside_table, beside_words
 from xc40io.studies.plan.gains import chance_faster
@@ -69,7 +71,10 @@ from xc40io.trust.sureness import chance_column, gigabytes, rate, real_words, sp
 
 _FRONT = Unit("", bool, lambda front: "*" if front else "", left=True)
 _SPAN = Unit("bytes/s", object, lambda sure: span(sure, gigabytes))
-_KINDS = ("NICs", "Aries links", "LNET routers", "OSSs", "OSTs", "MDSs", "SSDs")
+_KINDS = (
+    *(StationKind.NIC, StationKind.LINK, StationKind.LNET, StationKind.OSS, StationKind.OST),
+    *(StationKind.MDS, StationKind.SSD),
+)
 
 
 def plan_answer(
@@ -292,7 +297,8 @@ def _per_unit(plan: Plan, each: Configuration) -> tuple[float, str] | None:
 def bounds_table(plan: Plan) -> Table:
     """Return what bound each job on each configuration, and how busy the stations were."""
     bounds = [bound for each in plan.configurations for runs in each.runs for bound in runs.bounds]
-    kinds = [kind for kind in _KINDS if any(bound.kinds.get(kind) for bound in bounds)]
+    plurals = map(plurals_of(plan.mix.machine).__getitem__, _KINDS)
+    kinds = [kind for kind in plurals if any(bound.kinds.get(kind) for bound in bounds)]
     rows = [
         (each.words, job.name, runs)
         for each in plan.configurations

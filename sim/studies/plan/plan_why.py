@@ -47,10 +47,11 @@ def felt(plan: Plan, before: Configuration, after: Configuration) -> list[JobEff
         Two of its configurations, both of which have run.
     """
     paths = [path for path in after.values if after.values[path] != before.values.get(path)]
+    part = touched_by(paths, plan.mix.machine.network.interconnect)
     found = []
     for job, old, new in zip(plan.mix.jobs, before.runs, after.runs, strict=True):
         ratio = job_ratio(old, new)
-        said = reason(_side(old, None), _side(new, ratio), touched_by(paths))
+        said = reason(_side(old, None), _side(new, ratio), part)
         found.append(JobEffect(job.name, ratio, said))
     return found
 

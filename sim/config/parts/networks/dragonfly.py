@@ -16,6 +16,7 @@ class Dragonfly(NetworkBase):
     """The network of the Cray XC series: a dragonfly of Aries routers."""
 
     interconnect: ClassVar[str] = "Aries"
+    links: ClassVar[str] = "Aries links"
     title: ClassVar[str] = "Cray Aries dragonfly"
     dimensions: ClassVar[tuple[str, ...]] = ("groups", "chassis", "slots")
     bought: ClassVar[dict[str, str]] = {

@@ -16,6 +16,7 @@ class Torus(NetworkBase):
     """The network of the Cray XE and XK series: a 3-D torus of Gemini routers."""
 
     interconnect: ClassVar[str] = "Gemini"
+    links: ClassVar[str] = "Gemini links"
     title: ClassVar[str] = "Cray Gemini torus"
     dimensions: ClassVar[tuple[str, ...]] = ("x", "y", "z")
     bought: ClassVar[dict[str, str]] = {

@@ -309,9 +309,9 @@
       const anchor = kind === "node" ? "start" : end ? "end" : "middle";
       make("text", { ...style, x, "text-anchor": anchor }, svg, words[kind]);
     }
-    const long = DRAGONFLY ? "Aries: groups of the dragonfly"
+    const long = DRAGONFLY ? `${score.network}: groups of the dragonfly`
       : score.group === "cabinet" ? "cabinets of the torus" : "the network";
-    const aries = !stage.narrow ? long : DRAGONFLY ? "Aries" : long.split(" ").pop();
+    const aries = !stage.narrow ? long : DRAGONFLY ? score.network : long.split(" ").pop();
     make("text", { ...style, x: middle, "text-anchor": "middle" }, svg, aries);
   }
 

@@ -15,7 +15,7 @@ import numpy as np
 from xc40io.archive.whole_files import replacing
 from xc40io.engine.types import Integers
 from xc40io.findings.servers import end_of
-from xc40io.findings.waits import AT_WORDS
+from xc40io.findings.waits import AT_WORDS, Words, words_of
 from xc40io.plane.causes import Cause
 from xc40io.plane.operations import Op
 from xc40io.plane.recorder import Records
@@ -174,6 +174,7 @@ def add_ranks(board: Board, view: MachineView, shown: Integers) -> None:
     calls = calls[~np.isin(calls["op"], _BOOKKEEPING) & (calls["end"] > calls["start"])]
     spans = of_ranks(view, view.recording.spans, shown)
     calls_of, spans_of = parts_by(calls, calls["program"]), parts_by(spans, spans["program"])
+    words = words_of(view.result.machine, AT_WORDS)
     for program in sorted({*calls_of, *spans_of}):
         node = int(view.node[program])
         lane = board.lane(NODES + node, client_host(node), 1 + program, _name(view, program))
@@ -182,7 +183,7 @@ def add_ranks(board: Board, view: MachineView, shown: Integers) -> None:
         for call, begin, stop in zip(own, start.tolist(), end.tolist(), strict=True):
             board.add(_call(lane, call, begin, stop, view.file_names))
         borders = np.unique(np.concatenate([start, end]))
-        _add_spans(board, lane, spans_of.get(program, spans[:0]), borders)
+        _add_spans(board, lane, spans_of.get(program, spans[:0]), borders, words)
 
 
 def _name(view: MachineView, program: int) -> str:
@@ -203,11 +204,11 @@ def _call(lane: Lane, call: Any, start: int, end: int, names: tuple[str, ...]) -
     return slice_event(lane, operation.name.lower(), "call", start, end, said)
 
 
-def _add_spans(board: Board, lane: Lane, spans: Records, borders: Integers) -> None:
+def _add_spans(board: Board, lane: Lane, spans: Records, borders: Integers, words: Words) -> None:
     """Add what a program waited for, cut where calls begin and end."""
     start, end = nanoseconds(spans["since"]), nanoseconds(spans["until"])
     for cause, since, until in zip(spans["cause"], start.tolist(), end.tolist(), strict=True):
         what = Cause(int(cause))
         for begin, stop in cut(since, until, borders):
             name = f"waits: {what.name.lower()}"
-            board.add(slice_event(lane, name, "wait", begin, stop, {"for": AT_WORDS[what]}))
+            board.add(slice_event(lane, name, "wait", begin, stop, {"for": words[what]}))
