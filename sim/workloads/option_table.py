@@ -8,6 +8,7 @@ Each benchmark has one table: IOR's and mdtest's rows stand beside the fields of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias, TypeVar
@@ -228,7 +229,8 @@ def changed(test: _Test, row: Option, spelled: str, value: str | None) -> _Test:
         new["remarks"] = (*asked.remarks, *new["remarks"])
     if row.idle:
         new["without_effect"] = (*asked.without_effect, spelled)
-    done: _Test = replace(asked, **new)
+    done = copy(test)  # `replace` would set all fields anew, for each option of a command
+    vars(done).update(new)
     return done
 
 
