@@ -29,7 +29,7 @@ from xc40io.config.errors import InputError, nearest
 from xc40io.config.files import find, read_mapping, shipped
 from xc40io.config.machine import Machine, load_machine
 from xc40io.config.model import Model, checked
-from xc40io.config.parts.provenance import file_of_value
+from xc40io.config.parts.provenance import Files, file_of_value, files_of
 from xc40io.config.reading import reads
 
 FILE = Path(__file__).resolve().parent / "parameters.yaml"
@@ -157,11 +157,12 @@ def load_free_parameters(file: str | Path = FILE) -> dict[str, FreeParameter]:
     entries = _lists(file)[0]
     parameters: dict[str, FreeParameter] = {}
     load = cache(load_machine)
+    ships = {name: files_of(path) for name, path in shipped("machines").items()}
     for number, content in enumerate(entries, start=1):
         place = f"{file}: parameter {number}"
         entry = checked(_Entry, content, place)
         machines = [load(name) for name in entry.machines]
-        parameter = _parameter(entry, machines, f"{place}, {entry.path}")
+        parameter = _parameter(entry, machines, ships, f"{place}, {entry.path}")
         _refuse_second(parameter, parameters.values(), place)
         parameters[parameter.name] = parameter
     return parameters
@@ -223,7 +224,9 @@ def _lists(file: str | Path) -> tuple[list[Any], list[Any]]:
     return moved, whole
 
 
-def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreeParameter:
+def _parameter(
+    entry: _Entry, machines: Sequence[Machine], ships: Mapping[str, Files], place: str
+) -> FreeParameter:
     """Return a parameter; its numbers are read as values of its machines."""
     first = machines[0]
     value = _number(first, entry.path, None, place)
@@ -246,22 +249,19 @@ def _parameter(entry: _Entry, machines: Sequence[Machine], place: str) -> FreePa
         lower=lower,
         upper=upper,
         reason=entry.reason,
-        followers=_followers(entry.path, files),
+        followers=_followers(entry.path, files, ships),
     )
 
 
-def _followers(path: str, files: Mapping[str, Path]) -> dict[str, str]:
+def _followers(path: str, files: Mapping[str, Path], ships: Mapping[str, Files]) -> dict[str, str]:
     """Return the machines that come with xc40io and take a value from one of some files."""
     named = {file: name for name, file in files.items()}
-    stands = {name: _file_of_value(file, path) for name, file in shipped("machines").items()}
+    stands = {name: file_of_value(behind, path) for name, behind in ships.items()}
     return {
         name: named[file]
         for name, file in stands.items()
         if name not in files and file is not None and file in named
     }
-
-
-_file_of_value = cache(file_of_value)
 
 
 def _number(machine: Machine, path: str, written: Any, place: str) -> float:

@@ -11,7 +11,7 @@ import yaml
 
 from xc40io.config.errors import InputError, nearest
 from xc40io.config.machine import Machine, load_machine, read_machine
-from xc40io.config.parts.provenance import Firmness, file_of_value
+from xc40io.config.parts.provenance import Firmness, file_of_value, files_of
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ def edited_machine(path: Path, values: Mapping[str, NewValue]) -> str:
         If the file has no such value, writes it in a way that cannot be edited, or does not read
         back as it should.
     """
-    before = load_machine(path)
+    before, files = load_machine(path), files_of(path)
     for value in values:
-        stands = file_of_value(path, value)
+        stands = file_of_value(files, value)
         if stands not in (path, None):
             raise InputError(
                 f"{path}: {value} stands in {stands}, which this file is like; right would be to "

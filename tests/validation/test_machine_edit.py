@@ -7,7 +7,7 @@ import pytest
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
 from xc40io.config.machine import load_machine
-from xc40io.config.parts.provenance import file_of_value
+from xc40io.config.parts.provenance import file_of_value, files_of
 from xc40io.validation.machine_edit import NewValue, edited_machine
 
 NEW = NewValue(
@@ -31,7 +31,7 @@ def theta(tmp_path: Path) -> Path:
 
 
 FILES = shipped("machines")
-WHOLE = [name for name, path in FILES.items() if file_of_value(path, COPY) == path]
+WHOLE = [name for name, path in FILES.items() if file_of_value(files_of(path), COPY) == path]
 
 
 def test_what_stands_in_another_file_is_not_edited_in_one_that_is_like_it() -> None:

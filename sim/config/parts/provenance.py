@@ -119,8 +119,12 @@ def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
             yield from [path] if is_value(content) else leaves(content, f"{path}.")
 
 
-def file_of_value(file: Path, path: str) -> Path | None:
-    """Return the file in which a value of a machine stands: the one given, or one it is like.
+Files = Mapping[Path, Mapping[str, Any]]
+"""The file of a machine and those that it is like, in this order, with what each holds."""
+
+
+def files_of(file: Path) -> Files:
+    """Read the file of a machine, and those that it is like.
 
     Raises
     ------
@@ -128,8 +132,12 @@ def file_of_value(file: Path, path: str) -> Path | None:
         As :func:`completed` does.
     """
     document = read_mapping(file)
-    files = [(file, document), *_others(document, str(file), file.parent, file)]
-    return next((one for one, said in files if _has(said, path)), None)
+    return {file: document, **dict(_others(document, str(file), file.parent, file))}
+
+
+def file_of_value(files: Files, path: str) -> Path | None:
+    """Return the first of a machine's files in which a value stands, or None."""
+    return next((one for one, said in files.items() if _has(said, path)), None)
 
 
 def _others(

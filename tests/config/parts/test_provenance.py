@@ -13,7 +13,7 @@ from refusals import refusal
 
 from xc40io.config.files import shipped
 from xc40io.config.machine import Machine, load_machine, read_machine
-from xc40io.config.parts.provenance import file_of_value
+from xc40io.config.parts.provenance import file_of_value, files_of
 
 OWN = {"name": "mine", "title": "Mine", "description": "Theta with other OSTs."}
 OTHER = {"value": 28, "source": "our handbook", "firm": "verified"}
@@ -82,9 +82,10 @@ def test_a_machine_may_be_like_one_that_is_like_another(tmp_path: Path, theta: M
     machine = load_machine(path)
     assert (machine.nodes.cores, machine.lustre.default_stripe_count) == (28, 28)
     assert machine.lustre.osts == theta.lustre.osts
-    found = {value: file_of_value(path, value) for value in ("nodes.cores", "lustre.osts", "x.y")}
+    files = files_of(path)
+    found = {value: file_of_value(files, value) for value in ("nodes.cores", "lustre.osts", "x.y")}
     assert found == {"nodes.cores": path, "lustre.osts": shipped("machines")["theta"], "x.y": None}
-    middle = file_of_value(path, "lustre.default_stripe_count")
+    middle = file_of_value(files, "lustre.default_stripe_count")
     assert middle is not None
     assert middle.name == "middle.yaml"
 
