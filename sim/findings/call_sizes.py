@@ -29,7 +29,7 @@ class CallSizes(NamedTuple):
 
 
 def class_names() -> list[str]:
-    """Return what the classes hold, in words."""
+    """Return the names of the classes: from how many bytes, or up to how many."""
     most = [f"up to {format_bytes(int(high))}" for high in BIN_HIGH[:-1]]
     return [*most, f"from {format_bytes(int(BIN_LOW[-1]) - 1)} on"]
 

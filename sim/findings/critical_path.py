@@ -71,7 +71,7 @@ class CriticalPath:
     segments: tuple[Segment, ...]  # in the order of time; each begins where the one before it ends
 
     def shares(self) -> list[Share]:
-        """Return what the path consists of, the longest first; the shares add up to 1."""
+        """Return the path's seconds by kind of segment, longest first; the shares add up to 1."""
         return list(self._shares)
 
     @cached_property

@@ -77,7 +77,7 @@ class FileTimes:
 
 
 def outcome_of(result: Result) -> ReplayOutcome:
-    """Return what a replay left."""
+    """Return the outcome of a run that was a replay."""
     assert isinstance(result.outcome, ReplayOutcome)
     return result.outcome
 
@@ -100,7 +100,7 @@ def _one_file(found: Reconstruction, position: int, runs: tuple[Table, ...]) -> 
 
 
 def simulated(outcome: ReplayOutcome) -> list[Table]:
-    """Return what a run says of each file: opens and closes count once, as the log's opens do."""
+    """Return calls, bytes and seconds of each file; opens and closes count once, as in the log."""
     files = len(outcome.files)
     tables: list[Table] = [{} for _ in range(files)]
     for (layer, phase), calls in _KINDS.items():

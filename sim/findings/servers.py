@@ -92,7 +92,7 @@ def end_of(result: Result) -> float:
 
 
 def ost_series(result: Result, option: str) -> OstSeries:
-    """Return what each OST read and wrote over time.
+    """Return the bytes that each OST read and wrote in each time bin.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def counted_in(times: Floats, width: float, bins: int) -> Integers:
 
 
 def _all_bytes(result: Result, osts: int, bins: int) -> Floats:
-    """Return what the disk arrays of the OSTs moved: float64 (OSTs, bins)."""
+    """Return the bytes that the disk arrays of the OSTs moved: float64 (OSTs, bins)."""
     table = result.station_table
     found = np.zeros((osts, bins))
     for position in np.flatnonzero(table.kind == StationKind.OST).tolist():

@@ -105,7 +105,7 @@ class Tracks:
         return self._waits.before(program, time + SAME)
 
     def work_before(self, program: int, time: float, start: float) -> tuple[list[Work], float]:
-        """Return what the program did by itself before ``time``, and since when.
+        """Return the stretches in which a program worked by itself up to ``time``, and since when.
 
         That is back to its latest wait for something else, or to ``start``; the latest comes first.
         """
@@ -190,7 +190,7 @@ class _Waits(Lanes):
         self._other = np.append(np.maximum.accumulate(np.where(other, rows, 0)), 0)
 
     def work_before(self, program: int, time: float, start: float) -> tuple[list[Work], float]:
-        """Return what a program did by itself: :meth:`Tracks.work_before`."""
+        """Return the same as :meth:`Tracks.work_before`."""
         last = self.row_before(program, time + SAME)
         first = int(self._other[last]) + 1
         if last < first:

@@ -36,7 +36,7 @@ _FINDERS: tuple[Callable[[RunFacts], Trigger | None], ...] = (
 
 @once
 def triggers(result: Result) -> list[Trigger]:
-    """Return what strikes in a run, from the ranks to the servers; less without a recording."""
+    """Return the patterns that strike in a run, ranks' first; fewer without a recording."""
     look = RunFacts(result)
     found = (find(look) for find in _FINDERS)
     return [trigger for trigger in found if trigger is not None]

@@ -185,28 +185,28 @@ class Wait:
 
 
 def waits(result: Result) -> list[Wait]:
-    """Return what the ranks waited for in a run, longest first; the shares add up to 1."""
+    """Return a rank's waits in a run, longest first: mean seconds, and shares that add up to 1."""
     stretches = [stretch for activity in result.activities for stretch in activity.stretches]
     seconds = _total(stretch.waits for stretch in stretches) if stretches else result.waits.mean(0)
     return _longest_first(words_of(result.machine), seconds, result.simulated, NEXT_PHASE)
 
 
 def doing(result: Result) -> list[Wait]:
-    """Return what the ranks were doing in a run while they waited, longest first."""
+    """Return a rank's seconds in the phases of a run by what it was doing, longest first."""
     stretches = [stretch for activity in result.activities for stretch in activity.stretches]
     seconds = sum(stretch.end - stretch.start for stretch in stretches)
     return phase_doing(stretches, seconds, words_of(result.machine, AT_WORDS))
 
 
 def phase_waits(stretches: Sequence[Stretch], seconds: float, words: Words = WORDS) -> list[Wait]:
-    """Return what the ranks waited for in stretches, longest first; ``seconds`` in all."""
+    """Return a rank's waits in stretches of ``seconds`` in all, longest first."""
     return _longest_first(words, _total(stretch.waits for stretch in stretches), seconds)
 
 
 def phase_doing(
     stretches: Sequence[Stretch], seconds: float, words: Words = AT_WORDS
 ) -> list[Wait]:
-    """Return what the ranks were doing in such stretches while they waited, longest first."""
+    """Return a rank's seconds in stretches by what it was doing, longest first."""
     doing = _total(stretch.doing for stretch in stretches)
     return _longest_first(words, doing, seconds, OTHER_RANKS)
 

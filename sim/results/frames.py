@@ -300,7 +300,7 @@ def to_pandas(result: Result) -> dict[str, pd.DataFrame]:
 
 
 def to_xarray(result: Result) -> xr.Dataset:
-    """Return what happened over time, and what ranks waited for: see :data:`VARIABLES`.
+    """Return bytes and busy seconds over time, and ranks' seconds of waiting: :data:`VARIABLES`.
 
     Raises
     ------

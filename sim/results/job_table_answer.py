@@ -103,7 +103,7 @@ JOB_TABLE: Columns = (
 
 
 def job_table_answer(found: TableOfJobs) -> Answer:
-    """Return what was understood of a table, what is assumed, and which kinds of jobs it has."""
+    """Return the answer on a table of jobs: its columns, what is assumed, and its kinds of jobs."""
     table = found.table
     jobs = format_count(len(table.records), "job")
     notes = []

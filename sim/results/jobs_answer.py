@@ -111,7 +111,7 @@ def _result(outcome: JobOutcome, *, exact: bool = False) -> dict[str, Any]:
 
 
 def _simulator(result: JobsResult) -> dict[str, Any]:
-    """Return what a simulator knows of all jobs together, and the scenario."""
+    """Return a document of what no real program tells of all jobs together, and the scenario."""
     machine = simulator_document(result.whole)
     ours = {name: machine[name] for name in _OF_THE_MACHINE}
     ours["counts"]["simulated_seconds"] = result.simulated

@@ -216,7 +216,7 @@ def pairs_table(
 
 
 def machine_answer(machine: Machine) -> Answer:
-    """Return what a notebook shows of a machine."""
+    """Return the answer on a machine that a notebook shows."""
     return Answer(title=machine.name, setup="", blocks=machine_parts(machine, {}, {}))
 
 
@@ -226,7 +226,7 @@ def machine_parts(
     slow: Mapping[str, float],
     faults: Sequence[Fault] = (),
 ) -> list[Block]:
-    """Return what a machine is.
+    """Return a description of a machine, in blocks of an answer.
 
     ``machine``: with the changes made. ``changes``: new values that the scenario gives it, by
     dotted path. ``slow``: how many times as long its slow parts take, by name. ``faults``: what

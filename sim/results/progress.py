@@ -81,7 +81,7 @@ class ProgressBar:
         print(f"xc40io: {self._words}: {what}{share}", file=sys.stderr, flush=True)
 
     def counting(self, counted: Literal["bytes", "runs"]) -> Callable[[int, int], None]:
-        """Return what shows how much of one kind has been done: of two, one after the other."""
+        """Return a function that shows how many bytes or runs are done, anew for each kind."""
 
         def show(done: int, total: int) -> None:
             if counted != self._counted and self._bar is not None:

@@ -140,7 +140,7 @@ REPLAY = (
 
 
 def replay_answer(report: ReplayReport, *, explain: bool = False, exact: bool = False) -> Answer:
-    """Return what a replay tells: all files by layer and phase, then the largest files.
+    """Return the answer on a replay: all files by layer and phase, then the largest files.
 
     The seconds of all files are summed over all ranks. The seconds of one file are for one rank:
     divided by the ranks that used it in the log. ``explain``: how the calls were reconstructed.

@@ -162,7 +162,7 @@ def _reconstruction(report: ReplayReport) -> Table:
 
 
 def _run_sections(run: Result, name: str, *, several: bool, command: str) -> list[Section]:
-    """Return what one run did; its name stands in the headings if there are several."""
+    """Return the sections on one run; its name stands in the headings if there are several."""
     place = f"{name.replace(' ', '-')}-" if several else ""
     title = f" ({name})" if several else ""
     time = Section(f"{place}time", f"Where the time went{title}", time_parts(run))
@@ -184,6 +184,6 @@ def _again(report: ReplayReport) -> list[Block]:
 
 
 def _tries(report: ReplayReport) -> str:
-    """Return what tries remedies: the same words that told of the log and of the what-if."""
+    """Return the command that tries remedies: with the words that gave the log and the what-if."""
     words = ["xc40io explain", shlex.quote(report.log.path)]
     return " ".join([*words, *(text for text in (report.told, report.change) if text)])

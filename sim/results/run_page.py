@@ -64,7 +64,7 @@ def run_page(result: Result, *, explained: bool = False, exact: bool = False) ->
 def run_sections(
     result: Result, tries: str | None, place: str = "", of: str = "", job: Sequence[Block] = ()
 ) -> list[Section]:
-    """Return what bound a run, what strikes in it, and its pictures.
+    """Return the sections of a page on a run: what bound it, what strikes in it, its pictures.
 
     ``tries``: what tries remedies, as it is typed; None where that stands above. Where a page has
     several runs, ``place`` stands before the names of sections and pictures, ``of`` behind their
@@ -82,7 +82,7 @@ def run_sections(
 
 
 def run_note(result: Result) -> Answer:
-    """Return what a notebook shows of a run: how fast it was, what strikes, and what bound it."""
+    """Return the answer that a notebook shows: how fast a run was, what strikes, what bound it."""
     return Answer(
         title=result.scenario.title or result.workload.title,
         setup=job_line(result),
@@ -117,7 +117,7 @@ def machine_sections_of(result: Result) -> list[Section]:
 
 
 def binding_parts(result: Result) -> list[Block]:
-    """Return what went wrong, what bound each kind of phase, and what else is to be known."""
+    """Return points on what went wrong, on what bound each kind of phase, and notes."""
     parts: list[Block] = []
     if result.troubles:
         parts.append(Points([trouble.text for trouble in result.troubles], alert=True))

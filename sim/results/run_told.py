@@ -107,7 +107,7 @@ _NOTHING = (
 
 
 def findings_in_brief(result: Result) -> list[Block]:
-    """Return what strikes in a run, a sentence or two each; nothing if nothing does."""
+    """Return a sentence or two for each pattern that strikes in a run; nothing if none does."""
     found = triggers(result)
     return [Points([(one.title, one.sentence) for one in found])] if found else []
 
@@ -132,7 +132,7 @@ def findings_parts(result: Result, command: str | None) -> list[Block]:
 
 
 def waits_in_brief(result: Result) -> Table:
-    """Return what a rank waited for in the whole job, and in a sentence what it was at."""
+    """Return a table of a rank's waits, as shares of the job, and a sentence on what it did."""
     rows = [wait for wait in waits(result) if wait.share >= BRIEF.least]
     at = (
         f"{wait.words} {PERCENT.write(wait.share)}"
@@ -149,7 +149,7 @@ def waits_in_brief(result: Result) -> Table:
 
 
 def waits_table(result: Result) -> Table:
-    """Return what the ranks waited for: of the whole job, and of each kind of phase.
+    """Return a table of a rank's mean waits: in the whole job, and in each kind of phase.
 
     The shares of a column add up to 100 %: what is too small for a row has one together.
     """
@@ -161,7 +161,7 @@ def waits_table(result: Result) -> Table:
 
 
 def doing_table(result: Result) -> Table | None:
-    """Return what the ranks were at while they waited, phase by phase; None if there is none.
+    """Return a table of what ranks did while they waited, phase by phase; None without a phase.
 
     The shares of a column add up to 100 %.
     """

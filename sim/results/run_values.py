@@ -122,7 +122,7 @@ def _scenario(result: Result) -> dict[str, Any]:
 
 
 def _load(load: Load) -> dict[str, Any]:
-    """Return what bound a phase, with the kinds of stations by their names."""
+    """Return the load of a phase as a document, with the kinds of stations by their names."""
     kinds = {kind.name: busy for kind, busy in load.kinds.items()}
     return asdict(load) | {"kind": load.kind.name, "binds": load.binds, "kinds": kinds}
 

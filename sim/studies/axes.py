@@ -186,7 +186,7 @@ def _expanded(word: str, place: str) -> list[Any]:
 
 
 def _continued(first: str, second: str, last: str, place: str) -> list[Any]:
-    """Return what goes on from two values to a last one, all of them included."""
+    """Return the values of ``first,second,...,last``: each twice the one before, or in steps."""
     (begin, unit), (after, _), (end, _) = _in_one_unit((first, second, last), place)
     values: list[Any] = []
     if after == 2 * begin:

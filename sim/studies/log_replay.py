@@ -142,7 +142,7 @@ class LogReplay:
 
     @property
     def change(self) -> str:
-        """Return what is to be different from what was recorded, as typed."""
+        """Return the options, as typed, that make the replay differ from what was recorded."""
         job = self.job
         recorded = {
             "machine": self.place.machine,

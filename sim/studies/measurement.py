@@ -40,7 +40,7 @@ def measure(case: Case) -> MeasuredRun:
 
 
 def measured(results: Mapping[str, Result]) -> MeasuredRun:
-    """Return what is kept of jobs that have run, by job; the only one has no name."""
+    """Return the phases and troubles of jobs that have run, by job; the only one has no name."""
     troubles = tuple(
         f"job {job}: {trouble.text}" if job else trouble.text
         for job, result in results.items()

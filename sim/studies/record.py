@@ -120,7 +120,7 @@ def read_record(text: bytes | str) -> RunRecord:
 
 
 def record_of(result: Result) -> RunRecord:
-    """Return what is kept of a finished run."""
+    """Return the record of a finished run, as the store keeps it."""
     return RunRecord(
         phases=tuple(_phase(row) for row in result.rows),
         library=tuple(_library(told, step) for step, told in result.mpi_records),
@@ -135,7 +135,7 @@ def record_of(result: Result) -> RunRecord:
 
 
 def record_of_jobs(result: JobsResult) -> RunRecord:
-    """Return what is kept of jobs that ran together: one record, whose phases name their jobs."""
+    """Return one record of jobs that ran together: its phases begin with their jobs' names."""
     records = [(outcome.job.name, record_of(outcome.result)) for outcome in result.jobs]
     ranks = [len(outcome.result.waits) for outcome in result.jobs]
     causes = dict.fromkeys(cause for _, record in records for cause in record.waits)
@@ -170,7 +170,7 @@ def record_of_jobs(result: JobsResult) -> RunRecord:
 
 
 def of_job(record: RunRecord, job: str) -> RunRecord:
-    """Return what a record of jobs that ran together says of the phases of one of them."""
+    """Return a record of jobs that ran together with the phases of one of them alone."""
     begin = _named(job, "")
     phases, bounds = (
         [each for each in record.phases if each.name.startswith(begin)],
@@ -188,7 +188,7 @@ def _named(job: str, phase: str) -> str:
 
 
 def _bounds(result: Result) -> tuple[Bound, ...]:
-    """Return what bound each kind of phase."""
+    """Return which station was busiest in each kind of phase, and what its ranks waited for."""
     from xc40io.findings.bottlenecks import loads, plurals_of
 
     plurals = plurals_of(result.machine)
@@ -224,7 +224,7 @@ def _phase(row: Row) -> Phase:
 
 
 def _library(told: MpiRecord, step: str) -> Library:
-    """Return what MPI-IO had to tell of a file."""
+    """Return what MPI-IO counted and timed for a file: calls, bytes, seconds of a rank, bytes/s."""
     own_calls = [Timer.MODIFY_READ, Timer.INDEPENDENT, Timer.SYNC]
     counted = told.counts.writes if told.writing else told.counts.reads
     raw = told.timers[:, Timer.RAW_WRITE if told.writing else Timer.RAW_READ]

@@ -82,7 +82,7 @@ RUN = (
 
 
 def run_answer(scenario: Scenario | JobsScenario, results: Mapping[str, Result]) -> Answer:
-    """Return what the jobs of a scenario tell in short; the only one has no name in `results`."""
+    """Return a short answer on the jobs of a scenario; the only one has no name in `results`."""
     ran = _Ran(scenario, results, measured(results))
     phases = ran.found.phases
     setup = f"On {ran.machine}, {NUMBER.write(ran.ranks)} ranks, seed {scenario.seed}"

@@ -77,7 +77,7 @@ class Simulations:
         progress: Progress | None = None,
         scheduler: str | None = None,
     ) -> Simulations:
-        """Return what runs a study, of which every run that has finished is kept at once.
+        """Return the simulations of a study; each run is kept in the store once it has finished.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class Simulations:
         return Simulations(jobs or processors(), kept, progress, scheduler)
 
     def counted(self) -> dict[str, Any]:
-        """Return what a :class:`~xc40io.studies.study_result.KeptStudy` tells of its runs."""
+        """Return the runs and notes of a :class:`~xc40io.studies.study_result.KeptStudy`."""
         notes = tuple(self.notes)
         return {"simulated": self.simulated, "recalled": self.recalled, "notes": notes}
 

@@ -63,7 +63,7 @@ def write_animation(content: Result | JobsResult, path: str, option: str) -> lis
 
 
 def _scene(content: Result | JobsResult) -> Scene:
-    """Return what is shown."""
+    """Return the scene of a run, or of jobs that ran together."""
     return scene_of_jobs(content) if isinstance(content, JobsResult) else scene_of(content)
 
 

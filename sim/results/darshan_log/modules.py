@@ -139,7 +139,7 @@ def _count_posix(groups: Groups, alignment: Integers) -> dict[str, Values]:
 
 
 def _alignments(groups: Groups, alignment: Integers) -> dict[str, Values]:
-    """Return what files are aligned to, and how many calls are not."""
+    """Return the alignments of memory and files in bytes, and how many calls are not aligned."""
     moves = moving(groups.calls["op"])
     first = np.searchsorted(groups.of, np.arange(groups.count))
     unaligned = groups.calls["offset"] % np.maximum(alignment[groups.calls["file"]], 1) != 0

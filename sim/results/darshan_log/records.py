@@ -72,7 +72,7 @@ class Groups:
         return _largest(last, self.of[which], self.count)
 
     def seconds(self, which: Mask) -> Floats:
-        """Return what some calls took: float64 (records,).
+        """Return the seconds that some calls took: float64 (records,).
 
         Where calls of a rank overlap, as calls of its threads do, no second counts twice.
         """

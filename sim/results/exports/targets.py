@@ -20,7 +20,7 @@ def file_system_name(machine: Machine) -> str:
 
 
 def ost_name(machine: Machine, ost: int) -> str:
-    """Return what Lustre calls an OST: ``theta-OST000a``, with its number in hexadecimal.
+    """Return the name of an OST in Lustre: ``theta-OST000a``, with its number in hexadecimal.
 
     Behind the OSTs stand the MDTs that have data of files.
     """
@@ -30,7 +30,7 @@ def ost_name(machine: Machine, ost: int) -> str:
 
 
 def mdt_name(machine: Machine, mdt: int) -> str:
-    """Return what Lustre calls an MDT: ``theta-MDT0000``."""
+    """Return the name of an MDT in Lustre: ``theta-MDT0000``."""
     return f"{file_system_name(machine)}-MDT{mdt:04x}"
 
 

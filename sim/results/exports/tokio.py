@@ -105,7 +105,7 @@ def _full(result: Result, series: OstSeries) -> Floats:
 
 
 def _operations(result: Result, series: OstSeries, option: str) -> dict[str, Floats]:
-    """Return what each MDT did in each time bin, by name: float64 (MDTs, bins)."""
+    """Return the operations that MDTs served in each time bin, by name: float64 (MDTs, bins)."""
     requests = to_mds(recording_of(result, option).requests)
     requests = requests[np.isfinite(requests["begun"])]
     numbers = mds_numbers(result.station_table)

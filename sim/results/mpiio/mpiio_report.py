@@ -17,7 +17,7 @@ from xc40io.results.mpiio.mpiio_stats import Direction, stats_text, timers_text
 
 
 def mpiio_blocks(records: Iterable[MpiRecord], environment: Mapping[str, str]) -> list[str]:
-    """Return what MPI-IO prints, in blocks that end with a newline.
+    """Return the output of MPI-IO, in blocks that end with a newline.
 
     When the first file is opened its settings; whenever one is opened the hints in force and where
     the aggregators are; whenever one is closed the access counts and the times. Where each rank had

@@ -59,7 +59,7 @@ class Gantt:
 
 
 def gantt_of(result: Result) -> Gantt | None:
-    """Return what the ranks waited for over time; None without a recording or without waits.
+    """Return each rank's longest wait in each span of time; None without a recording or any wait.
 
     They are in the order of the picture of their shares (:mod:`.ranks`); of too many, some that are
     spread evenly over that order.

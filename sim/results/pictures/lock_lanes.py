@@ -144,7 +144,7 @@ def packed_rows(locks: Records) -> Integers:
 
 
 def object_name(recording: Recording, object_id: int) -> str:
-    """Return what a person calls an object."""
+    """Return the name of an object: its place in which file, and on which OST or MDT."""
     file, stripe, ost = recording.objects[object_id].tolist()
     name = recording.file_names[file] or f"file {file}"
     return f"stripe object {stripe} of {name}, on {f'OST {ost}' if ost >= 0 else 'its MDT'}"

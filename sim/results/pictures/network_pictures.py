@@ -77,7 +77,7 @@ class GroupTraffic:
 
 
 def traffic_of(scene: Scene) -> GroupTraffic | None:
-    """Return what moved between the groups of the network and the file system.
+    """Return the bytes/s between each group of the network and the file system, over time.
 
     None if its kind has none worth a picture, or nothing passed its LNET routers. The bytes of an
     LNET router are counted when its Aries interface begins with them; the bytes of compute nodes,

@@ -37,7 +37,7 @@ for _place, _ops in enumerate(_KINDS.values()):
 
 
 def over_time(result: Result, name: str = "over-time") -> TimeAxis | None:
-    """Return what happened when; None if the run took no time, or nothing is known of any."""
+    """Return strips of what servers, ranks and locks did over time; None if there is nothing."""
     scene = scene_of(result)
     table = result.station_table
     if scene.end <= 0.0 or not len(table):

@@ -40,7 +40,7 @@ class Queues:
 
 
 def queues_of(scene: Scene) -> Queues | None:
-    """Return what was waited for over time; None without a recording, or if there was nothing."""
+    """Return the lengths of queues over time; None without a recording, or if all were empty."""
     result = scene.result
     if result.recording is None:
         return None

@@ -56,7 +56,7 @@ class RankShares:
 
 
 def rank_shares_of(result: Result) -> RankShares | None:
-    """Return what the ranks waited for; None if the job took no time.
+    """Return the shares of each rank's time by what it waited for; None if the job took no time.
 
     They are sorted by what they waited for most, all together. Of more than :data:`SHOWN` ranks
     each so-manieth of this order is shown.

@@ -51,7 +51,7 @@ class MdtOperations:
 
 
 def mdt_operations_of(scene: Scene) -> MdtOperations | None:
-    """Return what the MDTs were asked for; None if nothing was recorded or nobody asked."""
+    """Return the operations that MDTs served over time; None if none was recorded."""
     recording = scene.result.recording
     if recording is None:
         return None
@@ -105,7 +105,7 @@ class ServerRates:
 
 
 def server_rates_of(scene: Scene) -> ServerRates | None:
-    """Return what each OST wrote and read; None if nothing was recorded, or nothing moved.
+    """Return the bytes/s of each OST over time; None if nothing was recorded, or nothing moved.
 
     None also if the recording stopped early: then it is not known what was read and what written.
     """

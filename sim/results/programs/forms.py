@@ -13,5 +13,5 @@ for _module in sorted(Path(__file__).parent.glob("*_output.py")):
 
 
 def output_of(result: Result) -> Output:
-    """Return what a run tells: in the form of its workload, or as a kernel's table."""
+    """Return the output of a run: in the form of its program, or as a kernel's table."""
     return OUTPUTS.get(type(result.outcome), Output)(result)

@@ -128,7 +128,7 @@ def _striping(test: FinishedTest, test_id: int) -> dict[str, Any]:
 
 
 def ior_mpiio_text(result: Result) -> str:
-    """Return what is printed between IOR's own lines, one block below the other.
+    """Return the text that MPI-IO prints between IOR's own lines, one block below the other.
 
     What the environment asks MPI-IO for stands first, then the hints that IOR shows (``-H``). The
     text is empty if nobody asked.

@@ -59,7 +59,7 @@ RUN = (
 
 
 def kernel_answer(result: Result, *, exact: bool = False) -> Answer:
-    """Return what the run of a kernel tells.
+    """Return the answer on the run of a kernel: its rows, and their totals.
 
     ``start`` is when the first rank began, ``time`` from then to the end of the last one, and
     ``longest`` what the slowest rank took. Below stand the totals: of each kind of phase if one of
@@ -120,7 +120,7 @@ def _files(result: Result) -> dict[str, Any]:
 
 
 def _simulator(result: Result, *, exact: bool = False) -> dict[str, Any]:
-    """Return what only a simulator knows, and what MPI-IO has to tell of each file opened."""
+    """Return a document of what no real kernel tells, and of what MPI-IO tells of each file."""
     told = [(step, mpiio_data(record)) for step, record in result.mpi_records]
     mpiio = [{"step": step, "phase": data["access"]} | data for step, data in told]
     return simulator_document(result, exact=exact) | {"mpiio": mpiio}

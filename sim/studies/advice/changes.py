@@ -127,7 +127,7 @@ class JobChanges:
             yield from self._change({**one.turned, **other.turned})
 
     def _with(self, knob: Knob, value: Any) -> dict[str, Any]:
-        """Return what belongs to a value of a knob: a file of one rank alone has one stripe."""
+        """Return what a knob's value brings along: one stripe, where each rank has a file."""
         alone = knob.name == LAYOUT and value == OWN_FILES and COUNT in self._knobs
         return {COUNT: 1} if alone else {}
 
@@ -160,7 +160,7 @@ class JobChanges:
         yield Change(words, typed, case, who, self.name, left, nodes)
 
     def _words(self, turned: Setting) -> str:
-        """Return what changes, behind the word "with"."""
+        """Say which knobs are turned, behind the word "with"."""
         knobs = [self._knobs[name] for name in turned]
         then = " and ".join(knob.phrase(turned[knob.name]) for knob in knobs)
         known = [knob.phrase(knob.present) for knob in knobs if knob.present is not None]

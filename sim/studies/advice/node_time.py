@@ -32,7 +32,7 @@ class NodeTime(NamedTuple):
 def node_time(
     nodes: tuple[int, int], before: Sequence[float], after: Sequence[float]
 ) -> NodeTime | None:
-    """Return what I/O costs in nodes before and after a change; None if the nodes stay as they are.
+    """Return the node-seconds of I/O before and after a change; None if it needs as many nodes.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def weighed(
     whole: tuple[Sequence[float], Sequence[float]],
     chance: Callable[[float], float],
 ) -> ChangeEffect:
-    """Return what a change brings.
+    """Return how many times as fast a change makes a phase and all I/O, and how likely that is.
 
     Parameters
     ----------

@@ -349,7 +349,7 @@ def _ratio(base: Sequence[Measurement], runs: Sequence[Measurement]) -> Ratio:
 
 
 def _mean_waits(runs: Sequence[Measurement]) -> tuple[Wait, ...]:
-    """Return what ranks waited for on average over the seeds, longest first."""
+    """Return a rank's waits, longest first: mean seconds of all seeds, and shares of the time."""
     total = sum(run.seconds for run in runs)
     seconds: dict[tuple[str, str], float] = {}
     for run in runs:

@@ -95,7 +95,7 @@ EXPLANATION = (
 def explanation_answer(
     explanation: Explanation, command: str = "", run: Result | JobsResult | None = None
 ) -> Answer:
-    """Return what bounds a run and what would help; ``command`` as it was typed.
+    """Return the answer on what bounds a run and what would help; ``command`` as it was typed.
 
     ``run`` is what it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
     """
@@ -199,7 +199,7 @@ def _able(one: TrialRun, who: Who) -> bool:
 
 
 def _waited(phase: PhaseExplanation) -> str:
-    """Return what the ranks waited for; of a replay's calls, whose seconds are told."""
+    """Say what ranks waited for most, in percent; of a replay's calls, whose seconds they are."""
     if phase.of_calls:
         return " in such calls, by the rank that spent most time in them"
     waits = [wait for wait in phase.load.waits if wait.share >= _LEAST][:_WAITS]

@@ -292,7 +292,7 @@ class Trials:
         return change
 
     def without(self, phase: Phase) -> tuple[TrialRun, ...]:
-        """Return what came of a phase without each part, the largest gain first."""
+        """Return the runs of a phase without each part, the largest gain first."""
         tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=False)]
         tried.sort(key=lambda one: -one.gain * (_AS_GOOD if _happened(one) else 1.0))
         for one in [one for one in tried if one.kin]:
@@ -300,7 +300,7 @@ class Trials:
         return tuple(tried)
 
     def changed(self, phase: Phase) -> tuple[TrialRun, ...]:
-        """Return what came of a phase with each change: first those that help."""
+        """Return the runs of a phase with each change: first those that help."""
         tried = [self._tried(key, phase) for key in self._of_phase(phase, changes=True)]
         helping = [one for one in tried if one.weighed is not None and one.weighed.helps]
         advised = ranked(worth_telling(helping), lambda one: one.gain, lambda one: one.effort)
@@ -335,7 +335,7 @@ class Trials:
         )
 
     def _weighed(self, key: str, phase: Phase) -> ChangeEffect | None:
-        """Return what a change brings; None if it was run with too few seeds."""
+        """Return how much faster a change makes a phase; None if it was run with too few seeds."""
         pairs = self._pairs(key)
         if len(pairs) < SEEDS:
             return None
@@ -355,7 +355,7 @@ class Trials:
         return [(before, ended[shift]) for shift, before in self._bases.items() if shift in ended]
 
     def _node_time(self, key: str) -> NodeTime | None:
-        """Return what the I/O of the job costs that is changed, over the seeds of both."""
+        """Return the node-seconds of I/O of the changed job, without and with the change."""
         change = self._trials[key].change
         if change is None:
             return None

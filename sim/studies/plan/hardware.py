@@ -148,7 +148,7 @@ def scaled(path: str, factor: float, machine: Machine) -> Any:
 
 
 def doubled_and_halved(mix: WorkloadMix) -> tuple[Axis, ...]:
-    """Return what a plan changes unless told: each kind of hardware twice and half as much.
+    """Return the axes of a plan unless told: each kind of hardware half and twice as much.
 
     Raises
     ------

@@ -78,7 +78,7 @@ def read_goal(text: str, mix: WorkloadMix) -> Goal:
 
 
 def bought(mix: WorkloadMix, costs: Mapping[str, float], budget: float | None) -> tuple[Axis, ...]:
-    """Return what a plan tries for a budget or a goal: up to three larger counts of each.
+    """Return the axes of a plan with a budget or a goal: up to three larger counts of each.
 
     Of each kind of hardware that has a cost and that a plan doubles by itself: a third, two thirds
     and all of what the budget alone buys of it, or of twice as many where there is no budget; four
@@ -112,7 +112,7 @@ def bought(mix: WorkloadMix, costs: Mapping[str, float], budget: float | None) -
 
 
 def _least(path: str, cost: float, machine: Machine) -> float | None:
-    """Return what the least addition to a count of hardware costs; None if it is none, or full."""
+    """Return the cost of the least addition to a count; None if it is no count, or at its most."""
     now = machine.value(path)
     if not isinstance(now, int):
         return None

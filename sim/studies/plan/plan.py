@@ -90,7 +90,7 @@ class Plan(KeptStudy):
         return (each for each in self.configurations if len(each.values) == 1)
 
     def hardware(self, path: str) -> Hardware:
-        """Return what a value is of."""
+        """Return the kind of hardware that a value of the machine is of."""
         return hardware_of(path, self.mix.machine)
 
     def units(self, configuration: Configuration, path: str) -> float:

@@ -265,7 +265,7 @@ def ratio_words(ratio: Ratio | None) -> str:
 
 
 def gains_table(plan: Plan) -> Table:
-    """Return what each change alone brings for each unit, and to which job."""
+    """Return a table of changes: GB/s that the mix gains, for each unit too, and jobs' gains."""
     rows = [each for each in plan.alone if each.rate is not None]
     columns = (
         Column("words", WORDS, head="change alone"),
@@ -295,7 +295,7 @@ def _per_unit(plan: Plan, each: Configuration) -> tuple[float, str] | None:
 
 
 def bounds_table(plan: Plan) -> Table:
-    """Return what bound each job on each configuration, and how busy the stations were."""
+    """Return a table: what bound each job on each configuration, and how busy stations were."""
     bounds = [bound for each in plan.configurations for runs in each.runs for bound in runs.bounds]
     plurals = map(plurals_of(plan.mix.machine).__getitem__, _KINDS)
     kinds = [kind for kind in plurals if any(bound.kinds.get(kind) for bound in bounds)]

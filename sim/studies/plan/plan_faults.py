@@ -165,7 +165,7 @@ def plan_faults(
 
 
 def _usual(machine: Machine) -> list[str]:
-    """Return what is tried unless told, of the parts that a machine has."""
+    """Return the faults that are tried unless told: those of parts that the machine has."""
     return [text for text in FAULTS if machine.lnet is not None or not text.startswith(OF_ROUTERS)]
 
 

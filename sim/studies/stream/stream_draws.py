@@ -163,7 +163,7 @@ def run_stream(
 
 
 def _of_draws(progress: Progress, draws: int, moved: int) -> Callable[[int], None]:
-    """Return what tells how far so many draws are: a draw moves about the same bytes."""
+    """Return a function that tells the bytes of all draws done so far: each moves about as many."""
 
     def tell(ended: int) -> None:
         progress(ended * moved, draws * moved)

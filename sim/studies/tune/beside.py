@@ -45,7 +45,7 @@ ALONE = OtherLoad()
 
 
 def read_beside(asked: str | WorkloadMix | None, scenario: Scenario) -> OtherLoad:
-    """Return what is asked for; without anything the usual load, where the machine has one.
+    """Return the load beside the job: the one asked for, or else the machine's usual one, if any.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Neighbour:
         return together.model_copy(update={"jobs": (*together.jobs, job)})
 
     def runs(self, record: RunRecord) -> JobRuns:
-        """Return what came of a run of it alone, as a mix counts it."""
+        """Return the bytes and seconds of a run of it alone, counted as in a mix."""
         together = not isinstance(self.mixed.run, Scenario)
         return JobRuns((record if together else of_job(record, self.name),), together)
 
@@ -187,7 +187,7 @@ class Neighbours:
     def _meeting(
         self, scenario: Scenario, one: Neighbour, alone: RunRecord, beside: RunRecord
     ) -> NeighbourRun:
-        """Return what a job and a neighbour came to beside each other."""
+        """Return a job's seconds beside a neighbour, and how many times as long that one takes."""
         mine = of_job(beside, one.own_name)
         seconds = seconds_of_record(mine, self._objective, replay=replays(scenario))
         moved = bytes_of_record(mine)

@@ -234,7 +234,7 @@ def _confirmed(found: Tuning) -> str:
 
 
 def minimised(found: Tuning) -> str:
-    """Return what was minimised, in words."""
+    """Say which seconds were minimised."""
     if found.space.nature.replays:
         return OF_CALLS if found.objective == "all" else f"{OF_CALLS}; {found.objective}s alone"
     return WORDS[found.objective]
@@ -270,7 +270,7 @@ def _often(found: Tuning, told: str) -> str:
 
 
 def _node_time(found: Tuning) -> NodeTime | None:
-    """Return what the job's I/O costs in nodes, now and with the best; None if they are as many."""
+    """Return the node-seconds of the job's I/O, now and with the best; None with as many nodes."""
     now, best = found.present, found.best
     nodes = now.scenario.nodes, best.scenario.nodes
     return node_time(nodes, [now.mean], [best.mean])

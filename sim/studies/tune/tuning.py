@@ -359,7 +359,7 @@ class Tuner:
                 raise InputError(f"{name}: the job cannot be run with its setting: {trial.failure}")
 
     def found(self) -> Tuning:
-        """Return what has been found so far."""
+        """Return the tuning with the runs that were made so far."""
         return Tuning(
             space=self.space,
             objective=self.question.objective,

@@ -108,7 +108,7 @@ def _of_osts(view: MachineView) -> Iterator[tuple[str, str]]:
 
 
 def _ost_counters(rpcs: Records, requests: Records) -> Counters:
-    """Return what an OST counts."""
+    """Return the counters of an OST: bytes read and written, and its punches and syncs."""
     counts = {
         "punch": int(np.count_nonzero(requests["kind"] == PUNCH)),
         "sync": int(np.count_nonzero(requests["kind"] == OST_SYNC)),

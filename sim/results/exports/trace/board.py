@@ -45,7 +45,7 @@ def micros(nanoseconds: int) -> float:
 def slice_event(
     lane: Lane, name: str, kind: str, start: int, end: int, said: Mapping[str, Any]
 ) -> Event:
-    """Return what was done from when to when, in nanoseconds; `said` is shown on a click."""
+    """Return a slice of a lane, `start` and `end` in nanoseconds; `said` is shown on a click."""
     return {
         "ph": "X",
         "name": name,
