@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -88,10 +88,14 @@ class FreeParameter:
         """The machine whose value stands for all."""
         return next(iter(self.machines.values()))
 
+    @cached_property
+    def _now(self) -> Mapping[str, float]:
+        return {name: machine.values()[self.path] for name, machine in self.machines.items()}
+
     @property
     def value(self) -> float:
         """What the machine file says."""
-        return float(self.first.values()[self.path])
+        return self._now[self.first.name]
 
     @property
     def name(self) -> str:
@@ -106,10 +110,7 @@ class FreeParameter:
     def values(self, value: float, digits: int = _PATH_DIGITS) -> dict[str, float]:
         """Return what each machine has when the first has `value`, to so many digits."""
         factor = value / self.value
-        return {
-            name: rounded(factor * machine.values()[self.path], digits)
-            for name, machine in self.machines.items()
-        }
+        return {name: rounded(factor * now, digits) for name, now in self._now.items()}
 
     def changes(self, value: float) -> dict[str, dict[str, object]]:
         """Return the changes that give the first machine `value`; none if it has it already."""
