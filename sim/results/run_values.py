@@ -124,7 +124,9 @@ def _scenario(result: Result) -> dict[str, Any]:
 def _load(load: Load) -> dict[str, Any]:
     """Return the load of a phase as a document, with the kinds of stations by their names."""
     kinds = {kind.name: busy for kind, busy in load.kinds.items()}
-    return asdict(load) | {"kind": load.kind.name, "binds": load.binds, "kinds": kinds}
+    told = asdict(load) | {"kind": load.kind.name, "binds": load.binds, "kinds": kinds}
+    del told["plural"]  # words of a sentence: the kind says it
+    return told
 
 
 def _real(result: Result) -> Iterator[dict[str, Any]]:

@@ -50,6 +50,8 @@ def test_json_is_iors_document_with_one_key_more(xc40io):
     assert ours["lustre"]["ost_syncs"] == 4 * 4
     assert sum(wait["share"] for wait in ours["waits"]) == pytest.approx(1.0)
     assert [load["access"] for load in ours["loads"]] == ["write", "read"]
+    told = "test_id access kind name busy mean used in_turn felt waits last doing kinds seconds"
+    assert [list(load) for load in ours["loads"]] == [[*told.split(), "binds"]] * 2
 
 
 def test_summary_file_takes_iors_output(xc40io, tmp_path):
