@@ -29,14 +29,14 @@ class Machinery:
 
     name: str  # what each row is: ``OST``
     kinds: tuple[StationKind, ...]  # of its stations: a row is as busy as the busiest of them
-    what: str  # what was busy, for the caption
+    what: str  # what was busy, for the caption; {} stands for the network
 
 
 OSTS = Machinery("OST", (StationKind.OST,), "its disk array")
 LNET_ROUTERS = Machinery(
     "LNET router",
     (StationKind.LNET, StationKind.IB),
-    "the busiest of its links, to Aries and to InfiniBand, one direction each,",
+    "the busiest of its links, to {} and to InfiniBand, one direction each,",
 )
 SERVICE_NODES = Machinery(
     "service node", (StationKind.STORE,), "what keeps the files of a burst buffer or of home there"
@@ -71,10 +71,11 @@ def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
 def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     """Draw a row for each, a column for each span of time, the darker the busier."""
     clock, rows = heat.clock, len(heat.numbers)
+    what = machinery.what.format(scene.result.machine.network.interconnect)
     heading = Heading(
         f"How busy each {machinery.name} was over time",
         scene.setup,
-        f"Share of each {clock.column_words} in which {machinery.what} was busy; white is idle. "
+        f"Share of each {clock.column_words} in which {what} was busy; white is idle. "
         f"{machinery.name}s that had nothing to do have no row.",
     )
     high = min(max(0.05 * rows, 1.2), 6.0)

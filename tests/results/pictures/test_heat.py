@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from xc40io import Result
+from xc40io import Result, load_machine
 from xc40io.plane.stations import StationKind
 from xc40io.results.pictures.heat import LNET_ROUTERS, OSTS, SERVICE_NODES, draw_heat, heat_of
 from xc40io.results.pictures.scene import scene_of
@@ -30,6 +32,15 @@ def test_a_router_is_as_busy_as_the_busiest_of_its_links(lustre: Result):
     lines = [heat.clock.sums(lustre.timeline(name).busy) for name in own]
     assert len(lines) > 2
     assert heat.busy[0] == pytest.approx(np.max(lines, axis=0) / heat.clock.width)
+
+
+@pytest.mark.parametrize(("name", "network"), [("theta", "Aries"), ("titan", "Gemini")])
+def test_the_network_of_the_machine_is_named(lustre: Result, name: str, network: str):
+    scene = scene_of(replace(lustre, machine=load_machine(name)))
+    heat = heat_of(scene, LNET_ROUTERS)
+    assert heat is not None
+    caption = " ".join(text.get_text() for text in draw_heat(scene, LNET_ROUTERS, heat).texts)
+    assert f"links, to {network} and to InfiniBand" in " ".join(caption.split())
 
 
 def test_service_nodes_have_a_picture_where_the_files_are_there(lustre: Result, home: Result):
