@@ -23,6 +23,7 @@ _FINDERS: tuple[Callable[[RunFacts], Trigger | None], ...] = (
     ranks.slowest,
     ranks.one_rank,
     ranks.aggregators,
+    ranks.idle_aggregators,
     files.small_calls,
     files.unaligned,
     files.rewrites,

@@ -37,6 +37,9 @@ METADATA_SHARE = 0.1
 LITTLE_GAIN = 1.1
 """Times as fast that a job must become for it to be worth saying, as in ``xc40io explain``."""
 
+IDLE_CALLS = 0.5
+"""Share of the collective calls of a file that may leave half of its aggregators idle: our own."""
+
 _METADATA = (Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR)
 
 
@@ -178,6 +181,50 @@ def aggregators(look: RunFacts) -> Trigger | None:
         ),
         tuple(rows[:ROWS]),
         (Remedy.AGGREGATION, Remedy.STRIPING),
+    )
+
+
+def idle_aggregators(look: RunFacts) -> Trigger | None:
+    """Look for collective calls that give at most half of the aggregators something to do.
+
+    That happens where the ranks of a call are a multiple of the stripes apart: what they write
+    together lies on few of the OSTs, and the other aggregators wait for the next call.
+    """
+    rows = []
+    for _, record in look.result.mpi_records:
+        counts = record.counts
+        for way, told in (("write", counts.writes), ("read", counts.reads)):
+            calls = int(told.active.sum())
+            idle = int(told.active[:2].sum())
+            enough = told.bytes >= counts.aggregators * counts.stripe_size
+            if counts.aggregators > 1 and enough and idle > IDLE_CALLS * calls:
+                alone = int(told.active[0])
+                shares = (idle / calls, alone / calls)
+                striped = (counts.stripe_count, counts.stripe_size)
+                rows.append(
+                    (record.file_name, way, counts.aggregators, *shares, *striped, told.bytes)
+                )
+    if not rows:
+        return None
+    rows.sort(key=lambda row: -row[-1])
+    name, way, number, share, *_ = rows[0]
+    return Trigger(
+        "idle aggregators",
+        f"In {percent(share)} of the collective calls that {way} {name}, at most half of its "
+        f"{number:,} aggregators have anything to do: the blocks of the ranks are as far apart as "
+        "several stripes, so that a call meets few of the OSTs.",
+        evidence(
+            file=WORDS,
+            way=WORDS,
+            aggregators=NUMBER,
+            idle=("calls for half or fewer", PART),
+            alone=("for one", PART),
+            stripes=NUMBER,
+            stripe=("stripe size", AMOUNT),
+            bytes=("through them", AMOUNT),
+        ),
+        tuple(rows[:ROWS]),
+        (Remedy.STRIPE_SIZE, Remedy.STRIPING),
     )
 
 

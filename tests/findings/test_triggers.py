@@ -48,6 +48,15 @@ def test_ranks_that_ask_alike_are_told_by_their_aggregator_not_by_themselves():
     assert found["few aggregators"].remedies == (Remedy.AGGREGATION, Remedy.STRIPING)
 
 
+@pytest.mark.parametrize(("block", "idle"), [("8m", True), ("9m", False)])
+def test_aggregators_are_idle_where_blocks_are_a_whole_round_of_stripes_apart(block, idle):
+    found = ior(f"-a MPIIO -c -w -b {block} -t 1m", count=4, nodes=4)
+    assert ("idle aggregators" in found) == idle
+    if idle:
+        assert found["idle aggregators"].rows[0][1:5] == ("write", 4, 1.0, 1.0)
+        assert found["idle aggregators"].remedies == (Remedy.STRIPE_SIZE, Remedy.STRIPING)
+
+
 def test_small_calls_that_begin_amid_pages():
     found = ior("-F -w -e -b 1000000 -t 10000", count=1)
     assert found["many small calls"].sentence.startswith(
