@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,18 +26,15 @@ from xc40io.trust.how_sure import expected
 from xc40io.trust.model_error import model_errors
 from xc40io.validation.claim import Claim
 from xc40io.validation.claim_trial import subject_of
-from xc40io.validation.free_parameter import Changes, FreeParameter, merged
+from xc40io.validation.dependence import may_depend
+from xc40io.validation.free_parameter import Changes, FreeParameter
 from xc40io.validation.model_error import Rate, metadata_rates_of, rates_of
 from xc40io.validation.posterior import Evidence, improbability, posterior
-from xc40io.validation.sensitivity import BLIND
+from xc40io.validation.response import Response
 from xc40io.validation.sensitivity_page import load_seen
 from xc40io.validation.trial import Reading, Simulate, Trials
 from xc40io.validation.value_prior import Prior, free_values, structure, together
-from xc40io.workloads.traits import COLLECTIVE, METADATA, access_of
-
-WIDTHS = (0.1, 1.0)
-"""By how much a value is moved to each side, of its logarithm, at least and at most: far enough
-that a simulation, constant in small pieces, moves, and not where another machine begins."""
+from xc40io.workloads.traits import METADATA, OWN, SHARED, access_of
 
 BUDGET = 400
 """Runs, with which a dozen measurements can tell what some thirty values do."""
@@ -118,8 +116,7 @@ class Fit:
         return tuple(
             one
             for one in self.numbers
-            if abs(math.log(one.after)) > math.log(one.sure)
-            and abs(math.log(one.before)) > math.log(one.reach) + math.log(one.sure) / 2.0
+            if is_unmet(*map(math.log, (one.before, one.after, one.reach, one.sure)))
         )
 
     @property
@@ -168,18 +165,25 @@ def fit(
     if not here:
         raise InputError("no claim has a run and a measured number; right would be some that have")
     trials = Trials([subject_of(claim) for claim in here.values()], simulate(here))
-    rates = {reading: _rate(here[reading.claim], reading) for reading in trials.readings}
+    rates = {reading: rate_of(here[reading.claim], reading) for reading in trials.readings}
     every = free_values(machine.with_changes(known or {}), file, known or {})
     free = chosen(every, rates.values(), paths)
-    each = len({run for subject in trials.subjects for run in subject.runs})
-    count = max((budget // each - _LEFT - 1) // 2, 0)
+
+    def depends(claim: str, path: str) -> bool:
+        return may_depend(here[claim], path)
+
+    each = len(trials.runs_of(""))
+    takes = [2 * len(trials.runs_of(one.path, depends)) for one in free]
+    left = budget - (_LEFT + 1) * each
+    count = sum(1 for all_so_far in accumulate(takes) if all_so_far <= left)
     tried = dict(list(free.items())[:count])
     if not tried:
         raise InputError(
             f"budget = {budget} runs, of which each step takes {each}; right would be "
-            f"{(_LEFT + 3) * each} at least"
+            f"{(_LEFT + 1) * each + takes[0]} at least"
         )
-    search = _Search(trials, tried, rates, base, budget - 2 * len(tried) * each, told)
+    response = Response(trials, tried, base, depends)
+    search = _Search(trials, response, tried, rates, budget - sum(takes[:count]), told)
     found = search.run()
     return Fit(
         machine=machine,
@@ -195,6 +199,11 @@ def fit(
     )
 
 
+def is_unmet(before: float, after: float, reach: float, sure: float) -> bool:
+    """Tell whether no plausible value can bring a number about, all in logarithms."""
+    return abs(after) > sure and abs(before) > reach + sure / 2.0
+
+
 def _is_fit_for(claim: Claim) -> bool:
     return bool(claim.runs) and claim.relation is not None and claim.relation.has_values
 
@@ -208,7 +217,7 @@ def _on(claim: Claim, file: Path) -> Claim:
     return claim.model_copy(update={"runs": runs})
 
 
-def _rate(claim: Claim, reading: Reading) -> Rate | None:
+def rate_of(claim: Claim, reading: Reading) -> Rate | None:
     """Return the phase whose rate a reading is; None of a ratio or a time."""
     rates = (*rates_of(claim), *metadata_rates_of(claim))
     return next((rate for rate in rates if rate.point == reading.run), None)
@@ -239,7 +248,10 @@ def chosen(
             )
         return {one: prior for one, prior in free.items() if one.path in paths}
     kinds = [rate for rate in rates if rate is not None]
-    collective = any(rate.traits.sharing == COLLECTIVE for rate in kinds)
+    # A program that does not say whether its calls are collective may make them so.
+    collective = any(
+        rate.kind != METADATA and rate.traits.sharing not in (OWN, SHARED) for rate in kinds
+    )
     where = {rate.traits.where for rate in kinds}
     metadata = any(rate.kind == METADATA for rate in kinds) or not kinds
     unused = {
@@ -293,28 +305,24 @@ class _Search:
     def __init__(
         self,
         trials: Trials,
+        response: Response,
         free: Mapping[FreeParameter, Prior],
         rates: Mapping[Reading, Rate | None],
-        base: Changes,
         enough: int,
         told: Callable[[str], None],
     ) -> None:
-        self._trials, self._free, self._base, self._told = trials, free, base, told
+        self._trials, self._response, self._free, self._told = trials, response, free, told
         self._enough = enough  # runs, up to which there are some left for slopes once more
         self._rates = [rates[reading] for reading in trials.readings]
         self._measured = np.log([r.measured.base for r in trials.readings if r.measured])
-        self._bounds = [
-            np.array([math.log(getattr(one, bound) / one.value) for one in free])
-            for bound in ("lower", "upper")
-        ]
         self._prior = np.array([prior.spread for prior in free.values()])
 
     def run(self) -> _Found:
         """Find the slopes, go to the most probable values, and return where that is."""
         self._told(f"{len(self._free)} values, {len(self._measured)} numbers")
         at = np.zeros(len(self._free))
-        (first,) = self._logs([at])
-        seen = slopes = self._slopes(at, self._prior)
+        (first,) = self._response.logs([at])
+        seen = slopes = self._response.slopes(at, self._prior)
         evidence = Evidence(
             measured=self._measured - first,
             slopes=slopes,
@@ -329,7 +337,7 @@ class _Search:
                 move = self._step(evidence, at)
                 if np.abs(move).max() < _ENOUGH:
                     break
-                (after,) = self._logs([at + move])
+                (after,) = self._response.logs([at + move])
                 # Broyden: the slopes that explain what this step has done, else as they were.
                 slopes = slopes + np.outer(after - now - slopes @ move, move) / (move @ move)
                 at, now, steps = at + move, after, steps + 1
@@ -343,7 +351,7 @@ class _Search:
             evidence = self._from(evidence, at, now, slopes)
             if probed and steps and self._trials.runs < self._enough:
                 # Where another value binds, those that did have become blind.
-                slopes = self._slopes(at, posterior(evidence).spread)
+                slopes = self._response.slopes(at, posterior(evidence).spread)
                 evidence = self._from(evidence, at, now, slopes)
                 seen = np.where(np.abs(slopes) > np.abs(seen), slopes, seen)
                 steps = min(steps, _LEFT - 2)
@@ -355,39 +363,8 @@ class _Search:
 
     def _step(self, evidence: Evidence, at: Floats) -> Floats:
         """Return the way to the most probable values, no further than slopes say something."""
-        wanted = np.clip(posterior(evidence).values, *self._bounds)
+        wanted = np.clip(posterior(evidence).values, self._response.lower, self._response.upper)
         return np.clip(wanted - at, -_LONGEST, _LONGEST)
-
-    def _slopes(self, at: Floats, spread: Floats) -> Floats:
-        """Return the slopes around a point, each over the range in which its value may lie.
-
-        That is from one standard deviation below to one above (statistical linearisation): what
-        binds now hides what would bind there.
-        """
-        widths = np.clip(spread, *WIDTHS)
-        above, below = (np.clip(at + side * widths, *self._bounds) for side in (1.0, -1.0))
-        points = [
-            np.where(np.arange(len(at)) == n, side, at)
-            for side in (above, below)
-            for n in range(len(at))
-        ]
-        logs = self._logs(points)
-        slopes: Floats = ((logs[: len(at)] - logs[len(at) :]) / (above - below)[:, None]).T
-        slopes[np.abs(slopes) < BLIND] = 0.0
-        return slopes
-
-    def _logs(self, points: Sequence[Floats]) -> Floats:
-        """Return ln of what is read where the values differ by so much in their logarithms."""
-        moved = (
-            (
-                one.changes(one.value * math.exp(float(log)))
-                for one, log in zip(self._free, point, strict=True)
-                if log
-            )
-            for point in points
-        )
-        logs: Floats = self._trials.logs([merged([self._base, *some]) for some in moved])
-        return logs[:, 0]  # of the only seed
 
     def _improbability(self, evidence: Evidence, at: Floats, now: Floats) -> float:
         """Return how improbable values are, with the numbers that come of them."""

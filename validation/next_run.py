@@ -28,10 +28,11 @@ from xc40io.config.scenario import Scenario
 from xc40io.engine.types import Floats
 from xc40io.studies.record import RunRecord
 from xc40io.studies.simulations import Ended
-from xc40io.validation.fit import NINE_OF_TEN, WIDTHS, Belief, chosen, model_covariance
+from xc40io.validation.fit import NINE_OF_TEN, Belief, chosen, model_covariance
 from xc40io.validation.measure import measure
 from xc40io.validation.metric import Metric, parse_metric
 from xc40io.validation.model_error import Rate
+from xc40io.validation.response import WIDTHS
 from xc40io.validation.sensitivity import BLIND
 from xc40io.validation.value_prior import Prior
 from xc40io.workloads.job_script.start_line import start_line

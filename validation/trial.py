@@ -104,13 +104,27 @@ class Trials:
         """Runs asked for so far, with those that the simulator may have found in its cache."""
         return len(self._runs)
 
-    def logs(self, points: Sequence[Changes]) -> Floats:
+    def runs_of(
+        self, path: str, seen: Callable[[str, str], bool] = lambda *_: True
+    ) -> frozenset[str]:
+        """Return the runs of the claims that are tried with another value of a path."""
+        some = [one.runs for one in self.subjects if seen(one.claim, path)]
+        return frozenset().union(*some)
+
+    def logs(
+        self,
+        points: Sequence[Changes],
+        *,
+        seen: Callable[[str, str], bool] = lambda *_: True,
+    ) -> Floats:
         """Return the natural logarithms of all readings at some points.
 
         Parameters
         ----------
         points
             What is changed at each of them.
+        seen
+            Tells whether a claim, by its id, is tried with another value of a path.
 
         Returns
         -------
@@ -122,7 +136,8 @@ class Trials:
             If a claim reads zero or less, which has no logarithm.
         """
         table = [
-            [self._requests(changes, seed) for seed in range(self.seeds)] for changes in points
+            [self._requests(changes, seed, seen) for seed in range(self.seeds)]
+            for changes in points
         ]
         wanted = {
             request.key: request
@@ -141,12 +156,18 @@ class Trials:
         ]
         return np.log(np.array(numbers, dtype=np.float64))
 
-    def _requests(self, changes: Changes, seed: int) -> list[Request]:
+    def _requests(
+        self, changes: Changes, seed: int, seen: Callable[[str, str], bool]
+    ) -> list[Request]:
         """Return a trial of each claim, with what is changed of its own machines."""
         return [
             Request(
                 subject.claim,
-                {name: changes[name] for name in sorted(subject.machines & changes.keys())},
+                {
+                    name: of_claim
+                    for name in sorted(subject.machines & changes.keys())
+                    if (of_claim := _seen(changes[name], subject.claim, seen))
+                },
                 seed,
             )
             for subject in self.subjects
@@ -163,6 +184,12 @@ class Trials:
         for request, read in zip(requests, self._simulate(requests), strict=True):
             readings = by_claim[request.claim].readings
             self._known[request.key] = [_positive(reading, read) for reading in readings]
+
+
+def _seen(
+    values: Mapping[str, object], claim: str, seen: Callable[[str, str], bool]
+) -> dict[str, object]:
+    return {path: value for path, value in values.items() if seen(claim, path)}
 
 
 def _positive(reading: Reading, read: Mapping[str, float]) -> float:
