@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
@@ -16,6 +17,7 @@ from xc40io.topology.text import format_count
 from xc40io.validation.fit import NINE_OF_TEN, Fit, Value
 from xc40io.validation.free_parameter import DIGITS, rounded, sharing
 from xc40io.validation.machine_edit import NewValue
+from xc40io.validation.value_prior import RANGE
 
 
 def _bounds(value: Value) -> tuple[float, float]:
@@ -160,7 +162,7 @@ def fitted_machine(found: Fit, new: Mapping[str, NewValue], source: str, place: 
         found.file,
         title=f"{found.machine.title}, fitted",
         description=f"{found.machine.title}, with values fitted to {source}.",
-        leaves={path: asdict(one) for path, one in new.items()},
+        leaves={path: asdict(one) | {"value": _as_written(one.value)} for path, one in new.items()},
         measured=list(_measured(found)),
     )
 
@@ -173,7 +175,7 @@ def new_values(found: Fit, source: str, day: date) -> dict[str, NewValue]:
             low, high = (_shown(value, bound) for bound in _bounds(value))
             seen = f"{', '.join(value.seen_by[:3])}{' and others' * (len(value.seen_by) > 3)}"
             told = (
-                f"fitted to {source} on {day.isoformat()} ({seen}); nine of ten: {low} to {high}; "
+                f"fitted to {source} on {day.isoformat()} ({seen}){RANGE}{low} to {high}; "
                 f"{_shown(value, value.parameter.value)} before"
             )
             new[value.parameter.path] = NewValue(_shown(value, value.after), told, "calibrated")
@@ -204,6 +206,13 @@ def _measured(found: Fit) -> Iterator[dict[str, object]]:
         if one.place is not None:
             place = one.place.model_dump(exclude={"machine"}, exclude_none=True)
             yield place | {"error": round(math.log(one.left_out), DIGITS)}
+
+
+def _as_written(shown: str) -> str | float:
+    """Return a value as a machine file has it: one without a unit is a number."""
+    with suppress(ValueError):
+        return float(shown)
+    return shown
 
 
 def _is_moved(value: Value) -> bool:

@@ -22,6 +22,9 @@ from xc40io.config.parts.provenance import leaves
 from xc40io.validation.free_parameter import FreeParameter, paths_that_move
 
 FILE = Path(__file__).resolve().parent / "priors.yaml"
+RANGE = "; nine of ten: "
+"""What stands before the interval of a value in its source where a fit has written it."""
+
 _FEWEST = 3  # values of other machines, with which a spread says something
 _REACH = 3.0  # standard deviations to each side that a search may go
 _PARTS = (1.0, 0.5, 0.25, 0.1, 0.05)  # of that, where the machine would not be one
@@ -133,8 +136,11 @@ def _spreads() -> dict[str, float]:
     """Return the same of all values that some machines have of their own, each number once."""
     logs: dict[str, set[float]] = {path: set() for path in _paths()}
     for file in shipped("machines").values():
-        values = load_machine(file).values()
+        machine = load_machine(file)
+        values = machine.values()
         for path in logs.keys() & set(leaves(read_mapping(file))):
+            if RANGE in machine.provenance[path].source:
+                continue  # its measurements would be asked twice
             if isinstance(value := values.get(path), float) and value > 0.0:
                 logs[path].add(math.log(value))
     return {
