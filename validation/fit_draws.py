@@ -45,8 +45,8 @@ from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
 from xc40io.validation.dependence import may_depend
 from xc40io.validation.error import error_of
-from xc40io.validation.fit import BUDGET, NINE_OF_TEN, chosen, covariance, fit, rate_of
-from xc40io.validation.fit_answer import fit_answer, fitted_machine
+from xc40io.validation.fit import BUDGET, NINE_OF_TEN, chosen, fit, model_covariance, rate_of
+from xc40io.validation.fit_answer import fit_answer, fitted_machine, new_values
 from xc40io.validation.free_parameter import FreeParameter
 from xc40io.validation.half import What, what_of
 from xc40io.validation.linear_fit import Found, Moved, Row, fitted, ratios, unmet
@@ -118,7 +118,13 @@ def load_draws(file: Path = KEPT) -> Kept:
 def free_of(file: str, claims: Sequence[Claim]) -> dict[FreeParameter, Prior]:
     """Return the values of a machine file that may be moved for some claims."""
     place = find("machines", file)
-    some = chosen(free_values(load_machine(file), place), claims, ())
+    rates = [rate_of(one, reading) for one in claims for reading in subject_of(one).readings]
+    every = chosen(free_values(load_machine(file), place), rates)
+    some = {
+        value: prior
+        for value, prior in every.items()
+        if any(may_depend(claim, value.path) for claim in claims)
+    }
     first = [one for one in some if not one.path.startswith(_ALWAYS)][:FREE]
     return {one: some[one] for one in some if one.path.startswith(_ALWAYS) or one in first}
 
@@ -134,7 +140,7 @@ def respond(file: str, claims: Sequence[Claim], simulations: Simulations) -> Fou
     (first,), slopes = response.logs([unmoved]), response.slopes(unmoved, priors)
     readings = trials.readings
     rates = [rate_of(one, reading) for one, reading in zip(claims, readings, strict=True)]
-    model = np.sqrt(np.diag(covariance(rates, slopes * priors)))
+    model = np.sqrt(np.diag(model_covariance(rates, slopes * priors)))
     return Found(
         tuple(
             Row(
@@ -333,9 +339,9 @@ def _fit(file: str, output: str | None, budget: int, simulations: Simulations) -
     )
     if output is not None:
         source = f"{next(iter(claims))} and {len(claims) - 1} other published rows"
+        new = new_values(found, source, datetime.now(UTC).date())
         place = Path(output)
-        day = datetime.now(UTC).date()
-        write_whole(place, fitted_machine(found, {}, place.stem, source, day, place), "--output")
+        write_whole(place, fitted_machine(found, new, source, place), "--output")
     return text_of(fit_answer(found))
 
 
