@@ -19,7 +19,9 @@ def test_every_machine_says_its_launcher():
     assert launchers == {
         "archer2-4cab": "srun",
         "archer-fs3": "aprun",
+        "archer-fs3-fitted": "aprun",
         "archer-fs4": "aprun",
+        "archer-fs4-fitted": "aprun",
         "cori-2015": "srun",
         "cori-haswell": "srun",
         "cori-haswell-2019": "srun",
@@ -29,6 +31,7 @@ def test_every_machine_says_its_launcher():
         "dell-lustre-2014": "srun",
         "dell-lustre-2016": "srun",
         "mistral-lustre01": "srun",
+        "shaheen-fitted": "srun",
         "theta": "aprun",
         "theta-2017": "aprun",
         "titan": "aprun",
