@@ -153,7 +153,7 @@ def test_command_and_program_make_the_run_of_the_page(fields):
         ("nodse=3", "'nodse', not a setting; did you mean nodes"),
         ("nodes=x", "nodes = 'x'"),
         ("nodes=0", "nodes = '0'"),
-        ("machine=/etc/passwd", "right would be one of archer-fs3, .*cori-2015"),
+        ("machine=/etc/passwd", "right would be one of archer-fs3.*, cori-2015"),
         ("machine=../theta.yaml", "right would be one of"),
         ("block=8x", "right would be a size"),
         ("block=3m&transfer=2m", "are not whole calls"),
