@@ -382,8 +382,7 @@ class Tuner:
         most = self.question.budget.to_explore(len(self.seeds))
         counted = self.question.budget.runs is not None  # else the clock decides how many
         if settings is not None and counted and len(settings) <= most:
-            present = self.space.key(self.space.present)
-            self._try([one for one in settings if self.space.key(one) != present])
+            self._try([one for one in settings if not self._known(one, 1)])
             self.exhaustive = True
             return
         while len(self.trials) < most and not self.question.budget.over(
