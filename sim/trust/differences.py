@@ -18,7 +18,7 @@ LAYOUT = "one file or many"
 
 _WITH_LAYOUT = ("stripes", "size", "interface")
 _NOTHING = {"title", "description", "seed", "workload"}  # no difference, or told apart below
-_ALIKE = 1.1  # factor between the data of two ranks that count as equally much
+ALIKE = 1.1  # factor between the data of two ranks that count as equally much
 
 
 def differences(one: Scenario, other: Scenario) -> list[str]:
@@ -52,4 +52,4 @@ def _things(scenario: Scenario) -> Mapping[str, Any]:
 def _alike(one: Scenario, other: Scenario) -> bool:
     """Tell whether the ranks of two runs move about as much data each."""
     data = [traits_of(each).bytes / (each.nodes * each.ppn) for each in (one, other)]
-    return max(data) <= _ALIKE * min(data)
+    return max(data) <= ALIKE * min(data)

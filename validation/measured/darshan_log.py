@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from xc40io.workloads.darshan.facts import Facts
 from xc40io.workloads.darshan.log import MAGIC, DarshanLog, read_log
 from xc40io.workloads.darshan.module_counters import SHARED, Counters
 from xc40io.workloads.darshan.place import described, elsewhere, file_systems, where_it_ran
+from xc40io.workloads.traits import Access
 
 _MARK = slice(8, 16)
 """Where the number stands by which a log is known."""
@@ -42,6 +44,7 @@ def read(document: Document) -> Found:
         tasks=log.ranks,
         ppn=shape.ppn,
         laid_out=bool(log.layouts),
+        striping=_striping(log),
     )
     day = datetime.fromtimestamp(log.began, UTC)
     source = document.source(f"Darshan {log.version}", f"{day.day} {day:%B %Y}")
@@ -64,18 +67,59 @@ def read(document: Document) -> Found:
     return found
 
 
+def _striping(log: DarshanLog) -> dict[str, int]:
+    """Return the striping of all files; nothing where they differ, or the log does not tell."""
+    shapes = {(len(layout.osts), layout.size) for layout in log.layouts.values()}
+    return dict(zip(("count", "size"), shapes.pop(), strict=True)) if len(shapes) == 1 else {}
+
+
+class Moved(NamedTuple):
+    """What the reads or the writes of a log were."""
+
+    bytes: int
+    seconds: float  # of the slowest rank; 0 where the log does not tell
+
+
+def moved_in(path: str, way: Access) -> Moved:
+    """Return the bytes that the ranks of a log read or wrote, and the slowest one's seconds.
+
+    Of a file that all ranks share Darshan tells the slowest rank's seconds in reads, writes, opens
+    and closes together; so they are not known of a file that was read and written. The files add
+    up, as in Darshan's own estimate of a job's rate.
+    """
+    log = read_log(path)
+    verb, other = ("WRITTEN", "READ") if way == "write" else ("READ", "WRITTEN")
+    size, seconds, told = 0, 0.0, True
+    for records in (_own_posix(log), log.mpiio):
+        moved = np.maximum(records[f"BYTES_{verb}"], 0)
+        size += int(moved.sum())
+        shared = (records.rank == SHARED) & (moved > 0)
+        slowest = records["F_SLOWEST_RANK_TIME"][shared]
+        told &= bool((slowest > 0.0).all() and (records[f"BYTES_{other}"][shared] <= 0).all())
+        own = records.rank != SHARED
+        spent = np.maximum(records[f"F_{way.upper()}_TIME"][own], 0.0)
+        seconds += float(slowest.sum())
+        seconds += float(np.bincount(records.rank[own], spent).max(initial=0.0))
+    return Moved(size, seconds if told else 0.0)
+
+
 def _calls(log: DarshanLog) -> Iterator[tuple[str, Counters, str]]:
     """Yield the kinds of calls as a replay has them, each with its records and its way.
 
     Calls of POSIX below MPI-IO are MPI-IO's. Its own have one time, of the collective and the
     independent ones together: where a file has both, it is of neither kind.
     """
-    posix = log.posix.take(~np.isin(log.posix.number, log.mpiio.number))
+    posix = _own_posix(log)
     for way in _WAYS:
         yield f"posix {way}", posix, way
         together, alone = (log.mpiio[f"{kind}_{way.upper()}S"] for kind in ("COLL", "INDEP"))
         if not (together.any() and alone.any()):
             yield f"mpi {'coll ' if together.any() else ''}{way}", log.mpiio, way
+
+
+def _own_posix(log: DarshanLog) -> Counters:
+    """Return the records of files that were not written and read through MPI-IO."""
+    return log.posix.take(~np.isin(log.posix.number, log.mpiio.number))
 
 
 def _seconds(records: Counters, way: str) -> tuple[float, bool]:

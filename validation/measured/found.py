@@ -21,6 +21,10 @@ class Run:
     ppn: int | None = None
     file: str = ""  # that it wrote, by which a layout is found
     laid_out: bool = False  # whether it says itself how its files are striped
+    striping: Mapping[str, Any] = field(default_factory=dict)  # that of all its files, if it is one
+    hints: Mapping[str, str] = field(
+        default_factory=dict
+    )  # for MPI-IO, as the library printed them
 
 
 @dataclass(frozen=True, kw_only=True)

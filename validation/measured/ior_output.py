@@ -42,6 +42,7 @@ class PrintedIor:
     words: list[str] = field(default_factory=list)  # of the command line, without IOR's name
     began: str = ""
     tests: list[PrintedTest] = field(default_factory=list)
+    hints: dict[str, str] = field(default_factory=dict)  # of MPI-IO: those in force, if printed
 
     @property
     def is_old(self) -> bool:
@@ -77,6 +78,7 @@ def _measured(document: Document, printed: PrintedIor, test: PrintedTest) -> Ite
         ppn=_ranks_a_node(test),
         file=test.options.get("test filename", ""),
         laid_out=any("lustre" in word.lower() for word in words),
+        hints=printed.hints,
     )
     source = document.source(f"IOR {printed.version}".strip(), printed.began)
     for access in ACCESSES:

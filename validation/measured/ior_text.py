@@ -21,6 +21,10 @@ _OPTION = re.compile(
 )
 _ROW = re.compile(r"\s*(write|read)\s+(\S+)\s")
 _BEST = re.compile(r"\s*Max (Write|Read):\s+(\S+) MiB/sec")
+_HINTS = re.compile(r"PE 0: MPIIO hints for |hints returned from opened file \{")
+_HINT = re.compile(r"(?:PE 0:)?\s+(\w+)\s+=\s+(\S+)")
+"""Hints in force, as Cray's library (``MPICH_MPIIO_HINTS_DISPLAY``) and IOR (``-H``) print them."""
+
 _RESULTS = re.compile(r"\s*access\s+bw\(MiB/s\)")
 _SUMMARY = re.compile(r"\s*Operation\s+Max ?\(MiB\)")
 
@@ -60,16 +64,27 @@ class _Table:
     def __init__(self, at: Cursor) -> None:
         self._at, self._printed = at, PrintedIor()
         self._in_results, self._summary = False, list[str]()
+        self._in_hints = False
 
     def read(self, lines: Iterator[tuple[int, str]]) -> PrintedIor:
         """Return what they say."""
         for number, line in lines:
             self._at.line(number)
+            if self._hints_line(line):
+                continue
             if self._summary:
                 self._summary_line(line)
             elif not self._header(line):
                 self._test_line(line)
         return self._printed
+
+    def _hints_line(self, line: str) -> bool:
+        """Read a line of the hints that the library printed, wherever it did."""
+        found = _HINT.match(line) if self._in_hints else None
+        if found:
+            self._printed.hints[found[1]] = found[2]
+        self._in_hints = bool(found or _HINTS.match(line))
+        return self._in_hints
 
     def _header(self, line: str) -> bool:
         """Read a line that is about the whole run, or begins a part of it."""

@@ -194,7 +194,7 @@ def _search(question: Question, measured: Sequence[str], real: list[RealRun]) ->
         from xc40io.validation.measured.attempts import read_attempts
 
         real += read_attempts(measured, tuner)
-        tuner.include([run.setting for run in real], measured)
+        tuner.include([run.setting for run in real], [run.source for run in real])
     try:
         return tuner.run()
     except KeyboardInterrupt:

@@ -166,10 +166,14 @@ class Space:
         chosen = {
             knob.name: knob.values[place] for knob, place in zip(self.knobs, places, strict=True)
         }
-        present = self.present
+        return self.plain(chosen)
+
+    def plain(self, chosen: Setting) -> Setting:
+        """Return a setting in which idle knobs, and those not chosen, stay as they are."""
+        present, chosen = self.present, dict(chosen)
         for knob in self.knobs:
             if knob.idles({**present, **chosen}):
-                del chosen[knob.name]
+                chosen.pop(knob.name, None)
         return {**present, **chosen}
 
     def places(self, setting: Setting) -> Places:
