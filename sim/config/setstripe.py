@@ -38,29 +38,47 @@ MOST_STRIPES = 2000
 MOST_ON_MDT = GIB
 """The longest component on an MDT that ``lfs`` makes (liblustreapi_layout.c)."""
 
-_SPELLINGS = {
+OF_A_FILE = {
     "E": "component-end comp-end",
-    "c": "stripe-count count",
+    "c": "stripe-count stripe_count count",
     "C": "overstripe-count",
-    "S": "stripe-size size",
+    "S": "stripe-size stripe_size size",
     "s": "",
-    "i": "stripe-index index stripe-offset offset",
-    "o": "ost ost-list",
+    "i": "stripe-index stripe_index index stripe-offset stripe_offset offset",
+    "o": "ost ost-list ost_list",
     "L": "layout",
     "p": "pool pool-name",
 }
-_NOT_OF_A_FILE = {
+"""Options that say how a new file is striped: each letter, and its long names."""
+
+NOT_OF_A_FILE = {
+    "d": "delete destroy",
+    "v": "verbose",
     "N": "mirror-count mirrors",
     "y": "yaml",
     "z": "extension-size ext-size",
+    "f": "file",
+    "I": "component-id comp-id",
+    "m": "mdt mdt-index",
     "copy": "copy",
+    "mode": "mode",
+    "flags": "flags",
+    "foreign": "foreign",
+    "mirror-id": "mirror-id",
+    "no-verify": "no-verify",
+    "comp-flags": "component-flags comp-flags",
     "comp-add": "component-add comp-add",
     "comp-del": "component-del comp-del",
     "comp-set": "component-set comp-set",
 }
-_WITHOUT = ["N", "comp-add", "comp-del", "comp-set"]
-_LETTERS = "E:c:C:S:s:i:o:L:p:Ny:z:dv"
-_ALL = _SPELLINGS | _NOT_OF_A_FILE
+"""Those that say something else: each one is refused with a reason, or noted by who reads it."""
+
+_WITHOUT = ("d", "v", "N", "foreign", "no-verify", "comp-add", "comp-del", "comp-set")
+_ALL = OF_A_FILE | NOT_OF_A_FILE
+_LETTERS = "".join(
+    letter + ("" if letter in _WITHOUT else ":") for letter in _ALL if len(letter) == 1
+)
+_POSITION = re.compile(r"-?[0-9]+[kKmMgGtT]?")
 _OST = "(0[xX][0-9a-fA-F]{1,4}|[0-9]{1,5})"
 _KNOWN = "-E, -c, -C, -S, -i, -o, -p or -L"
 
@@ -139,7 +157,18 @@ def read_setstripe(text: str) -> tuple[ComponentRequest, ...]:
 
 
 def read_options(words: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return the options of a command, each by its letter, and its files (getopt_long)."""
+    """Return the options of a command, each by its letter, and its files (getopt_long).
+
+    Four words without an option are the form of old: file, size, first OST, and count. (lfs before
+    3.0 takes it, if the last three are numbers.)
+
+    Raises
+    ------
+    InputError
+        If lfs knows no such option, or a value is missing.
+    """
+    if len(words) == 4 and words[0][:1] != "-" and all(map(_POSITION.fullmatch, words[1:])):
+        return [*zip("Sic", words[1:], strict=True)], [words[0]]
     spelled = {f"--{name}": letter for letter, names in _ALL.items() for name in names.split()}
     long = [f"{name[2:]}{'' if letter in _WITHOUT else '='}" for name, letter in spelled.items()]
     words = ["-N" if re.fullmatch("-N[0-9]+", word) else word for word in words]
@@ -204,9 +233,7 @@ def _with(component: ComponentRequest, letter: str, value: str) -> ComponentRequ
         return replace(component, offset=_whole(value, letter))
     if letter == "o":
         osts = component.osts + _listed(value)
-        return replace(
-            component, osts=osts, count=len(osts), overstriped=len(set(osts)) < len(osts)
-        )
+        return replace(component, osts=osts, overstriped=len(set(osts)) < len(osts))
     if letter == "p":
         return replace(component, pool="" if value in ("none", "") else value)
     if letter == "L":
@@ -262,6 +289,15 @@ def _checked(component: ComponentRequest, before: Sequence[ComponentRequest]) ->
     if component.on_mdt:
         _check_on_mdt(component, first=not before)
         return component
+    if component.osts:
+        listed = len(component.osts)
+        if component.count is not None and component.count > 0 and component.count != listed:
+            raise InputError(
+                f"-c {component.count} beside -o with {listed} "
+                f"{'OST' if listed == 1 else 'OSTs'}, which lfs refuses; right would be as many "
+                "OSTs as stripes, or -o alone (-i for the first OST)"
+            )
+        component = replace(component, count=listed)
     if component.size and component.end != EOF and component.end % component.size:
         raise InputError(
             f"-E {format_bytes(component.end)} with stripes of {format_bytes(component.size)}; "

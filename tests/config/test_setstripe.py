@@ -42,6 +42,8 @@ READ = {
         C(count=2, size=MIB, pool="flash"),
     ),
     "-C 112 -S 1m": (C(count=112, size=MIB, overstriped=True),),
+    "-c -1 -o 3,5": (C(count=2, osts=(3, 5)),),
+    "--stripe_count 4 --stripe_size 2m --stripe_index 1": (C(count=4, size=2 << 20, offset=1),),
     "-o 1,1,2": (C(count=3, osts=(1, 1, 2), overstriped=True),),
     "--component-end 4M --stripe-count 1 --component-end -1 --overstripe-count=8": (
         C(end=4 * MIB, count=1),
@@ -70,6 +72,9 @@ REFUSED = {
     "-c x": "right would be a whole number",
     "-c 3000": "2,000 at most",
     "-S 1000": "multiple of 64 KiB",
+    "-c 4 -o 3": "-c 4 beside -o with 1 OST, which lfs refuses",
+    "-E 4M -c 1 -E -1 -o 3,4": "-c 1 beside -o with 2 OSTs",
+    "--mdt-index 2": "not simulated",
     "-o 7-6": "right would be OSTs in rising order",
     "-o a": "right would be OSTs",
     "-q": "option -q not recognized",
