@@ -43,7 +43,8 @@ from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
 
 Seed = Annotated[int, Field(ge=0)]
 
-_HINTS_FILE = "ROMIO_HINTS"
+HINTS_FILE = "ROMIO_HINTS"
+"""The environment variable that names a file of hints for MPI-IO."""
 
 
 def _node_list(value: object) -> object:
@@ -300,10 +301,13 @@ def read_scenario_file(
 
 
 def with_hints_found(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Return a job's environment with the path of the file of hints made absolute."""
-    if _HINTS_FILE not in environment:
+    """Return a job's environment with the path of the file of hints made absolute.
+
+    Where the text of the file stands in its place, it stays.
+    """
+    if "\n" in environment.get(HINTS_FILE, "\n"):
         return dict(environment)
-    return {**environment, _HINTS_FILE: str((folder / environment[_HINTS_FILE]).resolve())}
+    return {**environment, HINTS_FILE: str((folder / environment[HINTS_FILE]).resolve())}
 
 
 def machine_of(scenario: Scenario) -> Machine:

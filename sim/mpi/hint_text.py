@@ -115,6 +115,8 @@ def _split(text: str, separator: str) -> list[str]:
 def read_romio_file(path: str) -> ReadLayer:
     """Return the hints of a ROMIO hints file: lines ``hint value``, ``#`` begins a comment line.
 
+    A path with an end of line in it is no path: it is what stands in the file.
+
     As in ROMIO (system_hints.c), the first value of a hint counts, and a line of any other form is
     passed over.
 
@@ -123,10 +125,11 @@ def read_romio_file(path: str) -> ReadLayer:
     InputError
         If the file cannot be read.
     """
-    source = f"ROMIO_HINTS={path}"
+    source = f"ROMIO_HINTS={path}" if "\n" not in path else "ROMIO_HINTS"
     values: dict[str, str] = {}
     notes = []
-    for number, line in enumerate(_lines(path, source), start=1):
+    lines = path.splitlines() if "\n" in path else _lines(path, source)
+    for number, line in enumerate(lines, start=1):
         words = line.split()
         if not words or line.startswith("#"):
             continue

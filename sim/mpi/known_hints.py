@@ -267,6 +267,8 @@ _NOT_SIMULATED = (
     "ROMIO_FSTYPE_FORCE",
 )
 _PREFIXES = ("MPICH_MPIIO_", "ROMIO_")
+OTHERS = ("OMPI_MCA_",)
+"""How variables begin of a library whose MPI-IO is not simulated."""
 
 
 @dataclass(frozen=True)
@@ -322,6 +324,8 @@ def passed_over(environment: Mapping[str, str]) -> tuple[str, ...]:
     known = (*CRAY_DEFAULTS, *STATISTICS_DEFAULTS, *ROMIO_DEFAULTS)
     notes = []
     for name, value in environment.items():
+        if name.startswith(OTHERS):
+            notes.append(f"{name}={value} is ignored: it is a variable of Open MPI")
         if name in known or not name.startswith(_PREFIXES):
             continue
         if name in _NOT_SIMULATED:

@@ -14,10 +14,21 @@ from xc40io.config.machine import Machine
 from xc40io.config.reading import reading
 from xc40io.workloads.job_script.script import CallerFacts, JobScript, read_job_script
 
-SUFFIXES = (".sh", ".sbatch", ".slurm", ".pbs", ".cobalt", ".job", ".qsub", ".batch")
+SUFFIXES = (
+    ".sh",
+    ".sbatch",
+    ".slurm",
+    ".pbs",
+    ".cobalt",
+    ".job",
+    ".qsub",
+    ".batch",
+    ".lsf",
+    ".csh",
+)
 """How the names of scripts end."""
 
-_DIRECTIVES = (b"#SBATCH", b"#PBS", b"#COBALT")
+_DIRECTIVES = (b"#SBATCH", b"#PBS", b"#COBALT", b"#BSUB")
 _HEAD = 1 << 13
 JOB_SCRIPT = Kind("a job script", 1 << 20)
 """The longest of a site's examples has some thousand bytes."""
@@ -57,7 +68,7 @@ def load_job_script(
     ppn: int | None = None,
     program: Workload | None = None,
 ) -> JobScript:
-    """Read a batch script: for Slurm, PBS or Cobalt.
+    """Read a batch script: for Slurm, PBS, Cobalt or LSF.
 
     Parameters
     ----------
@@ -76,5 +87,5 @@ def load_job_script(
     """
     file, name = Path(path), shown_path(path)
     text = text_of(file, JOB_SCRIPT)
-    with reading(name, "a script for Slurm, PBS or Cobalt"):
+    with reading(name, "a script for Slurm, PBS, Cobalt or LSF"):
         return read_job_script(text, name, CallerFacts(machine, nodes, ppn, program), file.parent)

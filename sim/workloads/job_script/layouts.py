@@ -12,17 +12,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
+from xc40io.config.setstripe import OF_A_FILE, read_options
 from xc40io.config.striping import StripeRequest
-from xc40io.workloads.job_script.option_words import GivenOption, table, unknown_options
 
-_SETSTRIPE = table(
-    "lfs setstripe",
-    "-c|--stripe-count|--count -C|--overstripe-count -S|-s|--stripe-size|--size "
-    "-i|--stripe-index|--stripe-offset|--offset|--index -o|--ost|--ost-list "
-    "-p|--pool|--pool-name -E|--component-end|--comp-end -L|--layout --mdt-index -m --mode",
-    "-d --delete -v --verbose",
-)
-_OF_A_LAYOUT = ("-E", "-c", "-C", "-S", "-i", "-o", "-L")
+_SHELL = re.compile("[$`]")
 _NERSC = {"stripe_small": 8, "stripe_medium": 24, "stripe_large": 72}
 
 
@@ -32,7 +25,6 @@ class Layout(NamedTuple):
     line: int
     folder: str
     striping: StripeRequest | None  # None: those of the file system again
-    notes: tuple[str, ...] = ()
 
     def covers(self, path: str) -> bool:
         """Tell whether a file is the one meant, or lies below the folder."""
@@ -41,8 +33,10 @@ class Layout(NamedTuple):
         return path == self.folder or path.startswith(f"{self.folder.rstrip('/')}/")
 
 
-def read_layout(words: Sequence[str], line: int, place: str) -> tuple[Layout, ...]:
-    """Return what a command gives to folders; nothing if it is about something else.
+def read_layout(
+    words: Sequence[str], line: int, place: str
+) -> tuple[tuple[Layout, ...], list[str]] | None:
+    """Return what a command gives to folders, and notes; None if it is about something else.
 
     Parameters
     ----------
@@ -56,37 +50,50 @@ def read_layout(words: Sequence[str], line: int, place: str) -> tuple[Layout, ..
     InputError
         If a number or a size is none.
     """
-    where = f"{place}, line {line}"
     if words[0] in _NERSC:
         shorthand = StripeRequest(count=_NERSC[words[0]], size=1 << 20)
-        return tuple(Layout(line, folder, shorthand) for folder in words[1:])
+        return tuple(Layout(line, folder, shorthand) for folder in words[1:]), []
     if list(words[:2]) != ["lfs", "setstripe"]:
-        return ()
-    given, folders = _SETSTRIPE.read(words[2:], where)
-    notes = unknown_options(given, "lfs setstripe", line)
-    if any(one.name in ("-d", "--delete") for one in given):
-        return tuple(Layout(line, folder, None, tuple(notes)) for folder in folders)
-    notes += [
-        f"line {line}: lfs setstripe -p {one.value}: which OSTs are in a pool the script does not "
-        "say; it is left out"
-        for one in given
-        if one.name == "-p"
-    ]
-    with naming(where):
+        return None
+    try:
+        given, folders = read_options(words[2:])
+    except InputError as error:
+        return (), [f"line {line}: lfs setstripe: {error}; the line is left out"]
+    if any(letter == "d" for letter, _ in given):
+        return tuple(Layout(line, folder, None) for folder in folders), []
+    notes = [f"line {line}: lfs setstripe {sentence}" for sentence in _left_out(given)]
+    with naming(f"{place}, line {line}"):
         striping = _striping(given)
-    return tuple(Layout(line, folder, striping, tuple(notes)) for folder in folders)
+    return tuple(Layout(line, folder, striping) for folder in folders), notes
 
 
-def _striping(given: Sequence[GivenOption]) -> StripeRequest:
-    """Return the striping that options ask for."""
-    words = [word for one in given if one.name in _OF_A_LAYOUT for word in _words(one)]
-    for one in given:
-        if one.name in _OF_A_LAYOUT and re.search("[$`]", one.value):
-            raise InputError(f"{one.name} {one.value}: only the shell knows it when the job runs")
+def _left_out(given: Sequence[tuple[str, str]]) -> list[str]:
+    """Return what is said of each option that is read otherwise than lfs does now, or not."""
+    counted = any(letter in "cC" and value not in ("0", "-1", "1") for letter, value in given)
+    notes = []
+    for letter, value in given:
+        typed = f"{'-' if len(letter) == 1 else '--'}{letter} {value}".strip()
+        if _SHELL.search(value):
+            notes.append(f"{typed}: only the shell knows it when the job runs; it is left out")
+        elif letter == "p":
+            notes.append(
+                f"{typed}: which OSTs are in a pool the script does not say; it is left out"
+            )
+        elif letter == "o" and value.isdecimal() and counted:
+            notes.append(
+                f"{typed} beside -c is read as -i {value}, the first OST, as lfs once had it; "
+                "lfs since Lustre 2.7 refuses it"
+            )
+        elif letter not in OF_A_FILE and letter != "v":
+            notes.append(f"{typed} is not simulated; it is left out")
+    return notes
+
+
+def _striping(given: Sequence[tuple[str, str]]) -> StripeRequest:
+    """Return the striping that options ask for; -o with one OST was the first OST once."""
+    words: list[str] = []
+    for letter, value in given:
+        if letter in OF_A_FILE and letter != "p" and not _SHELL.search(value):
+            name = "i" if letter == "o" and value.isdecimal() else letter
+            words += (f"-{name}", value)
     return StripeRequest(setstripe=shlex.join(words))
-
-
-def _words(one: GivenOption) -> tuple[str, str]:
-    """Return an option as ``lfs`` has it today: -o was the first OST once."""
-    name = "-i" if one.name == "-o" and one.value.isdecimal() else one.name
-    return name, one.value

@@ -1,14 +1,21 @@
 """The words of a shell script: commands cut into words, words into what is literal and what is not.
 
-A command is what stands between two of ``;``, ``&``, ``|``, brackets and ends of lines; where its
-input and output go is left out. Nothing is run, and nothing is expanded: that does
+A command is what stands between two of ``;``, ``&``, ``|``, brackets and ends of lines. ``((N=4))``
+is a command of two words, ``((`` and what stands within; an array is no command. Of redirections
+the file is kept that output goes to. Nothing is run, and nothing is expanded: that does
 :mod:`xc40io.workloads.job_script.shell`.
+
+The grammar is a few rules for shells of three kinds, and scripts with errors have meaning, too.
+Libraries for it were looked at: bashlex has neither arrays nor arithmetic and is under the GPL;
+tree-sitter-bash knows no csh, makes an error node of what it does not know, and would need an
+expansion of its nodes as long as this one.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError
@@ -31,6 +38,26 @@ class Command(NamedTuple):
     line: int  # where it begins, from 1
     words: tuple[Word, ...]
     behind: bool  # started in the background, by &
+    into: Word | None = None  # the file that its output goes to
+    adds: bool = False  # to the end of that file (>>)
+
+
+class Array(NamedTuple):
+    """``NAME=(a b c)``."""
+
+    line: int
+    name: str
+    added: bool  # NAME+=(...)
+    words: tuple[Word, ...]
+
+
+class Document(NamedTuple):
+    """A here-document whose text goes to a file: ``cat > FILE << EOF``, ``tee FILE << EOF``."""
+
+    line: int
+    into: Word
+    adds: bool
+    text: Word
 
 
 class Comment(NamedTuple):
@@ -45,10 +72,20 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]")
 _ENDS = ";&|()\n"
 _REDIRECTION = re.compile(r"(?:[0-9]*|&)(<<<|<<-?|>>|>\||>&|<&|<>|<|>)")
 _DESCRIPTOR = re.compile(r"[0-9]+|-")
+_ARRAY = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)(\+?)=")
+_BRACKETS = {"(": ")", "{": "}", "[": "]"}
 
 
-def lexed(text: str, place: str) -> Iterator[Command | Comment]:
-    """Yield the commands of a script, and its lines that are comments, in their order.
+Part = Command | Comment | Array | Document
+
+
+def inside(text: str, place: str) -> Word:
+    """Return what a text is between double quotes, where none of the quotes in it ends it."""
+    return _Lexer(text, place).quoted()
+
+
+def lexed(text: str, place: str) -> Iterator[Part]:
+    """Yield the parts of a script in their order: commands, and lines that are comments.
 
     Raises
     ------
@@ -66,26 +103,33 @@ class _Lexer:
         self._words: list[Word] = []
         self._pieces: list[Piece] | None = None  # of the word that is being read
         self._began = 1
-        self._documents: list[tuple[str, bool]] = []  # here-documents that begin at the next line
-        self._redirected = False  # the next word is a file
+        self._documents: list[_Ahead] = []  # here-documents that begin at the next line
+        self._redirected = ""  # the next word is a file: how it is redirected
+        self._into: Word | None = None
+        self._adds = False
         self._any = False
 
-    def run(self) -> Iterator[Command | Comment]:
+    def quoted(self) -> Word:
+        """Read all of it as what stands between double quotes."""
+        self._double("")
+        return tuple(self._pieces or ())
+
+    def run(self) -> Iterator[Part]:
         """Read it all."""
         text = self._text
         while self._at < len(text):
             letter = text[self._at]
             if letter == "#" and self._pieces is None:
                 yield from self._comment()
+            elif letter == "(" and (made := self._bracket()) is not None:
+                yield from made
             elif letter in _ENDS:
                 behind = letter == "&" and text[self._at : self._at + 2] != "&&"
                 if behind and (found := _REDIRECTION.match(text, self._at)):
                     self._redirect(found)
                     continue
                 yield from self._ended(behind=behind)
-                self._at += 1
-                if letter == "\n":
-                    self._skip_documents()
+                yield from self._next(letter)
             elif letter in " \t":
                 self._end_word()
                 self._at += 1
@@ -98,6 +142,19 @@ class _Lexer:
             else:
                 self._piece(letter)
         yield from self._ended(behind=False)
+
+    def _next(self, letter: str) -> Iterator[Document]:
+        """Go on behind what ends a command; here-documents begin behind the end of a line."""
+        self._at += 1
+        if letter == "\n":
+            yield from self._read_documents()
+
+    def _bracket(self) -> tuple[Array, ...] | None:
+        """Read what a bracket begins that groups no commands: an array, or arithmetic."""
+        if self._arithmetic():
+            return ()
+        array = self._array()
+        return None if array is None else (array,)
 
     def _number(self) -> int:
         """Return the number of the present line."""
@@ -115,18 +172,51 @@ class _Lexer:
 
     def _ended(self, *, behind: bool) -> Iterator[Command]:
         self._end_word()
-        self._redirected = False
+        self._redirected = ""
+        into, self._into = self._into, None
+        tee = bool(self._words) and self._words[0] == tuple(map(Piece, "tee"))
+        for ahead in self._documents:
+            ahead.into = ahead.into or into or (self._words[-1] if tee else None)
+            ahead.adds = ahead.adds or self._adds
         if self._words:
             self._any = True
-            yield Command(self._began, tuple(self._words), behind)
+            yield Command(self._began, tuple(self._words), behind, into, self._adds)
             self._words = []
+        self._adds = False
+
+    def _arithmetic(self) -> bool:
+        """Read ``((...))`` as two words; False if there is none."""
+        text, at = self._text, self._at
+        if not text.startswith("((", at) or self._pieces is not None:
+            return False
+        self._at = self._bracketed(at)
+        self._add(Piece("(("))
+        self._end_word()
+        self._add(Piece(text[at + 2 : max(self._at - 2, at + 2)], quoted=True))
+        return True
+
+    def _array(self) -> Array | None:
+        """Read an array, if the bracket here begins one."""
+        word = "".join(piece.text for piece in self._pieces or () if not piece.expands)
+        found = _ARRAY.fullmatch(word)
+        if found is None:
+            return None
+        end = self._bracketed(self._at)
+        within = self._text[self._at + 1 : end - 1].replace("\n", " ")
+        words = [word for part in lexed(within, self._place) for word in _words_of(part)]
+        self._pieces = None
+        array = Array(self._number(), found[1], bool(found[2]), tuple(words))
+        self._at = end
+        return array
 
     def _end_word(self) -> None:
         if self._pieces is None:
             return
         word, self._pieces = tuple(self._pieces), None
         if self._redirected:
-            self._redirected = False
+            if self._redirected in (">", ">>", ">|"):
+                self._into, self._adds = word, self._redirected == ">>"
+            self._redirected = ""
         else:
             self._words.append(word)
 
@@ -149,7 +239,8 @@ class _Lexer:
             self._add(Piece(text[at + 1 : end], quoted=True))
             self._at = end + 1
         elif letter == '"':
-            self._double()
+            self._at += 1
+            self._double('"')
         elif letter in "$`" and (end := self._expansion(at)) > at:
             self._add(Piece(text[at:end], expands=True))
             self._at = end
@@ -157,16 +248,18 @@ class _Lexer:
             self._add(Piece(letter))
             self._at += 1
 
-    def _double(self) -> None:
-        """Read what stands between double quotes."""
-        text, begin = self._text, self._at
+    def _double(self, quote: str) -> None:
+        """Read what stands between double quotes; without a quote that ends it, all the rest."""
+        text, at = self._text, self._at
         self._add(Piece("", quoted=True))
-        at = begin + 1
         while True:
-            found = re.compile(r'["\\$`]').search(text, at)
+            found = re.compile(rf"[{quote}\\$`]").search(text, at)
+            if found is None and not quote:
+                self._add(Piece(text[at:], quoted=True))
+                return
             end = self._closing(found.start() if found else -1, 'a quote (")')
             self._add(Piece(text[at:end], quoted=True))
-            if text[end] == '"':
+            if text[end] == quote:
                 break
             if text[end] == "\\":
                 escaped = text[end + 1 : end + 2]
@@ -191,14 +284,14 @@ class _Lexer:
         text = self._text
         if text[at] == "`":
             return self._closing(text.find("`", at + 1), "a quote (`)") + 1
-        if text[at + 1 : at + 2] in ("(", "{"):
+        if text[at + 1 : at + 2] in _BRACKETS:
             return self._bracketed(at + 1)
         found = _NAME.match(text, at + 1)
         return found.end() if found else at
 
     def _bracketed(self, at: int) -> int:
         """Return where the bracket that opens here is closed; quotes in it are looked over."""
-        opens, closes = self._text[at], {"(": ")", "{": "}"}[self._text[at]]
+        opens, closes = self._text[at], _BRACKETS[self._text[at]]
         depth, quote = 0, ""
         for place in range(at, len(self._text)):
             letter = self._text[place]
@@ -213,7 +306,7 @@ class _Lexer:
         return self._closing(-1, f"a bracket (${opens})")
 
     def _redirect(self, found: re.Match[str]) -> None:
-        """Leave out where input or output goes."""
+        """Read where input or output goes."""
         self._end_word()
         self._at = found.end()
         sign = found[1]
@@ -225,19 +318,42 @@ class _Lexer:
                 self._text, self._at
             )
             if ended:
-                self._documents.append((ended[2] or ended[3] or "", sign == "<<-"))
+                name, typed = ended[2] or ended[3] or "", ended[0].strip()
+                self._documents.append(_Ahead(name, tabs=sign == "<<-", plain=typed != name))
                 self._at = ended.end()
                 return
-        self._redirected = True
+        self._redirected = sign if found[0] in (sign, f"1{sign}", f"&{sign}") else "2>"
 
-    def _skip_documents(self) -> None:
-        """Go over here-documents, to the lines that end them."""
-        for name, tabs in self._documents:
+    def _read_documents(self) -> Iterator[Document]:
+        """Read here-documents, to the lines that end them."""
+        documents, self._documents = self._documents, []
+        for ahead in documents:
+            line, lines = self._number(), []
             while self._at < len(self._text):
                 end = self._text.find("\n", self._at)
                 end = len(self._text) if end < 0 else end
-                line = self._text[self._at : end]
+                one = self._text[self._at : end]
+                one = one.lstrip("\t") if ahead.tabs else one
                 self._at = min(end + 1, len(self._text))
-                if (line.lstrip("\t") if tabs else line) == name:
+                if one == ahead.name:
                     break
-        self._documents = []
+                lines.append(f"{one}\n")
+            if ahead.into is not None:
+                text = "".join(lines)
+                word = (Piece(text, quoted=True),) if ahead.plain else inside(text, self._place)
+                yield Document(line, ahead.into, ahead.adds, word)
+
+
+@dataclass
+class _Ahead:
+    """A here-document that a line has named and that begins at the next one."""
+
+    name: str
+    tabs: bool
+    plain: bool  # nothing in it is expanded
+    into: Word | None = None
+    adds: bool = False
+
+
+def _words_of(part: Part) -> tuple[Word, ...]:
+    return part.words if isinstance(part, Command | Array) else ()

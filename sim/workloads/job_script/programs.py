@@ -13,11 +13,44 @@ from typing import NamedTuple
 
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, shown
+from xc40io.workloads.batch.option_words import table
 from xc40io.workloads.catalogue import PROGRAMS, workload_of
 from xc40io.workloads.known_kernels import KERNELS, WRITTEN
 
-_NUMACTL = ("-m", "-p", "-N", "-C", "-i", "-a")
-_OPTIONLESS = ("time", "exec", "nohup", "command", "stdbuf")
+WRAPPERS = {
+    "time": (table("time", "-o|--output -f|--format", "-p -v -a --verbose --portability"), 0),
+    "timeout": (
+        table("timeout", "-s|--signal -k|--kill-after", "--foreground --preserve-status -v"),
+        1,
+    ),
+    "nice": (table("nice", "-n|--adjustment"), 0),
+    "ionice": (table("ionice", "-c|--class -n|--classdata", "-t"), 0),
+    "stdbuf": (table("stdbuf", "-i|--input -o|--output -e|--error"), 0),
+    "taskset": (table("taskset", "-c|--cpu-list", "-a"), 0),
+    "numactl": (
+        table(
+            "numactl",
+            "-m|--membind -p|--preferred -N|--cpunodebind -C|--physcpubind -i|--interleave",
+            "-l --localalloc -a --all",
+        ),
+        0,
+    ),
+    "shifter": (
+        table("shifter", "-i|--image -V|--volume -e|--env --env-file -w|--workdir -m|--module"),
+        0,
+    ),
+    **dict.fromkeys(
+        ("singularity", "apptainer"),
+        (
+            table("singularity", "-B|--bind -H|--home --pwd --env --env-file", "--nv -c -e -C"),
+            2,
+        ),
+    ),
+    "podman-hpc": (table("podman-hpc", "-v|--volume -e|--env -w|--workdir", "--rm --mpi"), 2),
+    "strace": (table("strace", "-o -e -s", "-c -f -t -T -tt"), 0),
+    **dict.fromkeys(("exec", "nohup", "command", "env"), (table("env", "-u|--unset", "-i -"), 0)),
+}
+"""What may stand before a program: its options, and how many words of its own follow them."""
 
 
 class Program(NamedTuple):
@@ -29,25 +62,24 @@ class Program(NamedTuple):
 
 
 def unwrapped(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """Return a command without ``time``, ``env NAME=VALUE``, ``numactl ...``, and the variables."""
+    """Return a command without ``time``, ``env NAME=VALUE``, ``numactl ...``, and the variables.
+
+    What a script with an affinity in it starts (``./affinity.sh ./ior``) is the program.
+    """
     rest, variables = list(words), {}
     while rest:
         name = PurePosixPath(rest[0]).name
-        if name in _OPTIONLESS:
-            del rest[0]
-            while rest and rest[0].startswith("-"):
-                del rest[0]
-        elif name == "env":
-            del rest[0]
-        elif _is_assignment(rest[0]):
+        if _is_assignment(rest[0]):
             key, _, value = rest.pop(0).partition("=")
             variables[key] = value
-        elif name == "numactl":
+        elif name in WRAPPERS:
+            options, operands = WRAPPERS[name]
+            if operands == 2 and rest[1:2] in (["exec"], ["run"]):
+                del rest[1]
+                operands = 1
+            rest = options.read(rest[1:], name)[1][operands:]
+        elif name.endswith(".sh") and is_known(rest[1:]):
             del rest[0]
-            while rest and rest[0].startswith("-"):
-                word = rest.pop(0)
-                if rest and word in _NUMACTL[:-1]:
-                    del rest[0]
         else:
             break
     return rest, variables

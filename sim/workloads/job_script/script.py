@@ -5,6 +5,7 @@ No shell is run: :mod:`xc40io.workloads.job_script.walk` reads the lines.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,15 +14,16 @@ from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, shown
 from xc40io.config.job_form import HINTS, LOOKED_AT
 from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine
-from xc40io.config.scenario import Cores, Scenario, Target, with_hints_found
+from xc40io.config.scenario import HINTS_FILE, Cores, Scenario, Target, with_hints_found
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_bytes
+from xc40io.mpi.known_hints import OTHERS
 from xc40io.topology.text import format_count
-from xc40io.workloads.job_script.directives import Request
-from xc40io.workloads.job_script.launchers import LaunchLine, shape_of
+from xc40io.workloads.batch.directives import Request
+from xc40io.workloads.batch.launchers import LaunchLine, shape_of
+from xc40io.workloads.batch.option_words import whole
 from xc40io.workloads.job_script.layouts import Layout
 from xc40io.workloads.job_script.machines import guessed_machine, target_of
-from xc40io.workloads.job_script.option_words import whole
 from xc40io.workloads.job_script.programs import Program, program_of, stand_in
 from xc40io.workloads.job_script.shell import path_from
 from xc40io.workloads.job_script.walk import StartedProgram, Walk
@@ -150,7 +152,9 @@ def read_job_script(
         notes |= dict.fromkeys(map(_not_known, unknown))
     machine = told.machine
     if machine is None and walk.started:
-        machine, assumed = guessed_machine(walk.request, text)
+        said = [one.line.ppn or "" for one in walk.started]
+        each = [int(one) for one in said if re.fullmatch("[0-9]{1,5}", one)]
+        machine, assumed = guessed_machine(walk.request, text, max(each, default=0))
         notes |= {} if assumed is None else {assumed: None}
     found = machine if isinstance(machine, Machine) else load_machine(machine or DEFAULT_MACHINE)
     making = _Making(place, told, walk.request, found, folder or Path())
@@ -265,12 +269,31 @@ class _Making:
             name: value for name, value in started.environment.items() if name.startswith(LOOKED_AT)
         }
         others = sorted(
-            name for name in started.environment.keys() - found.keys() if name.startswith("MPICH_")
+            name
+            for name in started.environment.keys() - found.keys()
+            if name.startswith(("MPICH_", "PNETCDF_", *OTHERS))
         )
         if others:
             at = f"line {started.line.line}"
             notes.append(f"{at}: {', '.join(others)}: not simulated, and left out")
-        return with_hints_found(found, self.folder)
+        return self._hints_of_file(found, started, notes)
+
+    def _hints_of_file(
+        self, found: dict[str, str], started: StartedProgram, notes: list[str]
+    ) -> dict[str, str]:
+        """Return variables with the file of hints found: on the disk, or in the script."""
+        name = found.get(HINTS_FILE)
+        if name is not None and (text := started.files.get(path_from(started.folder, name))):
+            found[HINTS_FILE] = f"{text}\n"
+        found = with_hints_found(found, self.folder)
+        path = found.get(HINTS_FILE, "\n")
+        if "\n" not in path and not Path(path).exists():
+            del found[HINTS_FILE]
+            notes.append(
+                f"line {started.line.line}: {HINTS_FILE}={name}: there is no such file here, and "
+                "the script does not write it; it is left out, as by ROMIO"
+            )
+        return found
 
 
 def _stripes(striping: StripeRequest) -> str:

@@ -18,16 +18,28 @@ from simpleeval import SimpleEval
 
 from xc40io.config.errors import InputError
 from xc40io.config.text.expressions import Grammar
-from xc40io.workloads.job_script.lexer import Piece, Word
+from xc40io.workloads.job_script.lexer import Command, Piece, Word, inside, lexed
 
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
 _PLAIN = re.compile(rf"\$\{{?({_NAME})\}}?")
 _DEFAULT = re.compile(rf"\$\{{({_NAME}|[0-9]+):?[-=](.*)\}}", re.DOTALL)
-_SUM = re.compile(r"\$\(\((.*)\)\)", re.DOTALL)
-_EXPR = re.compile(r"(?:\$\(|`)\s*expr\s+(.*?)\s*(?:\)|`)", re.DOTALL)
+_ELEMENT = re.compile(rf"\$\{{(#?)({_NAME})(?:\[(.*)\])?\}}", re.DOTALL)
+_SUM = re.compile(r"\$\(\((.*)\)\)|\$\[(.*)\]", re.DOTALL)
+_COMMAND = re.compile(r"\$\((.*)\)|`(.*)`", re.DOTALL)
 _ASSIGNED = re.compile(rf"({_NAME})(\+?)=")
+_SETS = re.compile(rf"\s*({_NAME})\s*([-+*/%]?)=(?!=)(.*)|\s*({_NAME})(\+\+|--)\s*", re.DOTALL)
+_COUNTS_LINES = re.compile(
+    r".*?\$\{?(\w+)\}?.*\bwc\b.*-l.*|.*\bwc\s+-l\D*?\$\{?(\w+)\}?.*", re.DOTALL
+)
+_CALCULATES = re.compile(r"\s*echo\s+(.*?)\s*\|\s*bc\s*", re.DOTALL)
+
+_HERE = re.compile(r"(?:\$\{?PWD\}?|\$\(pwd\)|`pwd`)(?:/+|$)")
+_BEGAN = re.compile(r"\$\{?(?:SLURM_SUBMIT_DIR|PBS_O_WORKDIR|LS_SUBCWD)\}?(?:/+|$)")
+"""Where the script is, and where it begins."""
 
 _LARGEST = 2**62
+_LONGEST = 500
+"""Letters of an expansion that is looked into: many times what a job needs."""
 
 
 def _divided(left: int, right: int) -> int:
@@ -36,12 +48,23 @@ def _divided(left: int, right: int) -> int:
     return share if (left < 0) == (right < 0) else -share
 
 
+def _power(base: int, exponent: int) -> int:
+    if not 0 <= exponent < 64 or abs(base) > _LARGEST:
+        raise InputError(f"{base}**{exponent}: is no number of a shell")
+    return int(base**exponent)
+
+
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: _divided,
     ast.Mod: lambda left, right: left - right * _divided(left, right),
+    ast.Pow: _power,
+    ast.LShift: lambda left, right: left * _power(2, right),
+    ast.RShift: lambda left, right: left // _power(2, right),
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }
@@ -69,6 +92,10 @@ def assigned(word: Word) -> tuple[str, bool, Word] | None:
 
 def path_from(folder: str, name: str) -> str:
     """Return a path from where a script begins, or from the root; it is named from a folder."""
+    if (here := _HERE.match(name)) is not None:
+        name = name[here.end() :] or "."
+    elif (began := _BEGAN.match(name)) is not None:
+        folder, name = "", name[began.end() :] or "."
     return normpath(name if name.startswith(("/", "$", "~")) else join(folder, name))
 
 
@@ -79,10 +106,17 @@ class Shell:
     ----------
     variables
         What the batch system sets before the script begins.
+    lines
+        Of its files, named by variables (``PBS_NODEFILE``): how many, and how many that differ.
     """
 
-    def __init__(self, variables: Mapping[str, str]) -> None:
+    def __init__(
+        self, variables: Mapping[str, str], lines: Mapping[str, tuple[int, int]] | None = None
+    ) -> None:
         self.variables = dict(variables)
+        self.arrays: dict[str, list[str]] = {}
+        self.files: dict[str, str] = {}  # what the script wrote to a path
+        self._lines = lines or {}
         self.exported: dict[str, int] = {}  # variables that programs get, and where they did so
         self.folder = ""  # from that in which the script begins
 
@@ -92,6 +126,8 @@ class Shell:
 
     def fields(self, word: Word) -> list[str]:
         """Return the words that a word becomes: one without quotes is cut at its blanks."""
+        if (elements := self._elements(word)) is not None:
+            return elements
         if any(piece.expands and not piece.quoted for piece in word):
             made: list[str] = []
             glued = False  # the next piece goes on with the last word
@@ -100,7 +136,7 @@ class Shell:
                 if piece.quoted or not piece.expands or text == piece.text:
                     parts, before, after = [text], False, False
                 else:
-                    parts = text.split()
+                    parts = _cut(text)
                     before, after = text[:1].isspace(), text[-1:].isspace()
                 if not parts:
                     glued = glued and not before
@@ -112,34 +148,117 @@ class Shell:
             return made
         return [self.text(word)]
 
+    def _elements(self, word: Word) -> list[str] | None:
+        """Return the elements of an array, where a word is all of one; else None."""
+        whole = [piece for piece in word if piece.text]
+        if len(whole) != 1 or not whole[0].expands:
+            return None
+        found = _ELEMENT.fullmatch(whole[0].text)
+        if found is None or found[1] or found[3] not in ("@", "*") or found[2] not in self.arrays:
+            return None
+        elements = self.arrays[found[2]]
+        return elements if whole[0].quoted else [one for text in elements for one in _cut(text)]
+
     def _expanded(self, piece: Piece) -> str:
         return self._expansion(piece.text) if piece.expands else piece.text
 
     def _expansion(self, text: str) -> str:
         """Return what stands in place of an expansion; what is not known stays."""
         if plain := _PLAIN.fullmatch(text):
-            return self.variables.get(plain[1], f"${plain[1]}")
+            first = self.arrays.get(plain[1], [])[:1]
+            return self.variables.get(plain[1], first[0] if first else f"${plain[1]}")
+        if len(text) > _LONGEST:
+            return text
         if default := _DEFAULT.fullmatch(text):
             return self.variables.get(default[1]) or self._inside(default[2])
-        if (found := _SUM.fullmatch(text) or _EXPR.fullmatch(text)) is None:
-            return text
-        known = self._inside(found[1].replace("\\*", "*"))
-        try:
-            return str(self._calculated(known))
-        except (InputError, ArithmeticError):
-            return text
+        if element := _ELEMENT.fullmatch(text):
+            return self._element(element, text)
+        if found := _SUM.fullmatch(text):
+            return self.calculated(found[1] or found[2] or "")
+        if found := _COMMAND.fullmatch(text):
+            return self._printed(found[1] or found[2] or "", text)
+        return text
+
+    def _element(self, found: re.Match[str], text: str) -> str:
+        """Return an element of an array, or how many it has; or how long a variable is."""
+        size, name, index = found.groups()
+        elements = self.arrays.get(name, [])
+        if size:
+            known = elements if index in ("@", "*") else self.variables.get(name, "")
+            return str(len(known)) if name in self.arrays or name in self.variables else text
+        if index in ("@", "*") and name in self.arrays:
+            return " ".join(elements)
+        number = self.calculated(index or "0")
+        return elements[int(number)] if number.isdecimal() and int(number) < len(elements) else text
 
     def _inside(self, text: str) -> str:
-        """Return a text with the variables in it expanded."""
-        return _PLAIN.sub(lambda found: self._expansion(found[0]), text)
+        """Return a text as it is between double quotes."""
+        return self.text(inside(text, "the script"))
 
-    def _calculated(self, text: str) -> int:
+    def _printed(self, command: str, text: str) -> str:
+        """Return what a command prints, of the few whose output follows from the script."""
+        parts = [part for part in lexed(command, "the script") if isinstance(part, Command)]
+        words = [text for word in parts[0].words for text in self.fields(word)] if parts else []
+        head, rest = (words or [""])[0], words[1:]
+        alone = len(parts) == 1
+        if head == "expr" and alone:
+            return self._or(" ".join(rest), text)
+        if head in ("echo", "which") and alone:  # a program by its name is as good as by its path
+            return " ".join(rest)
+        if (found := _CALCULATES.fullmatch(command)) is not None:
+            return self._or(self._inside(found[1]).replace('"', "").replace("'", ""), text)
+        numbers = [int(one) for one in rest if re.fullmatch("-?[0-9]{1,6}", one)]
+        if head == "seq" and alone and 0 < len(rest) == len(numbers) <= 3:
+            first, last = (1 if len(rest) == 1 else numbers[0]), numbers[-1]
+            step = (numbers[1] if len(rest) == 3 else 1) or 1
+            return " ".join(map(str, range(first, last + (1 if step > 0 else -1), step)[:1000]))
+        if (found := _COUNTS_LINES.fullmatch(command)) is not None:
+            lines = self._lines.get(found[1] or found[2])
+            if lines is not None:
+                return str(lines[bool(re.search(r"\buniq\b|sort\s+-u", command))])
+        return text
+
+    def _or(self, expression: str, text: str) -> str:
+        found = self.calculated(expression)
+        return text if found.startswith("$") else found
+
+    def calculated(self, text: str) -> str:
+        """Return what arithmetic makes, and set the variables that it sets.
+
+        What is not known stays, as ``$((TEXT))``. Of several expressions, with commas between
+        them, the last one counts.
+        """
+        found = ""
+        for one in self._inside(text).split(","):
+            sets = _SETS.fullmatch(one)
+            if sets is None:
+                found = self._value(one)
+                continue
+            name, sign, value, counted, by = sets.groups()
+            if counted:
+                name, sign, value = counted, by[0], "1"
+            found = self._value(f"({name}){sign}({value})" if sign else value)
+            self.variables[name] = found
+        return found
+
+    def _value(self, text: str) -> str:
         numbers = {
             name: int(value)
             for name, value in self.variables.items()
-            if re.fullmatch(r"[0-9]{1,18}", value)
+            if re.fullmatch(r"-?[0-9]{1,18}", value)
         }
-        found = _GRAMMAR.parse(text).value(SimpleEval(operators=_OPERATORS, names=numbers))
+        try:
+            evaluator = SimpleEval(operators=_OPERATORS, names=numbers)
+            found = _GRAMMAR.parse(text.strip()).value(evaluator)
+        except (InputError, ArithmeticError):
+            return f"$(({''.join(text.split())}))"
         if not isinstance(found, int) or isinstance(found, bool) or abs(found) > _LARGEST:
-            raise InputError(f"{text}: is no whole number")
-        return found
+            return f"$(({''.join(text.split())}))"
+        return str(found)
+
+
+def _cut(text: str) -> list[str]:
+    """Cut a text at its blanks, not within what the shell alone knows: ``$(date +%d)``."""
+    if "$(" not in text and "`" not in text:
+        return text.split()
+    return re.findall(r"(?:`[^`]*`|\$\((?:[^()]|\([^()]*\))*\)|\S)+", text)

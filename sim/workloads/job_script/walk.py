@@ -6,14 +6,15 @@ branches each body is read once.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.job_form import LOOKED_AT
-from xc40io.workloads.job_script.directives import Request
-from xc40io.workloads.job_script.launchers import LaunchLine, is_launcher, read_launch
+from xc40io.workloads.batch.directives import Request
+from xc40io.workloads.batch.launchers import LaunchLine, is_launcher, read_launch
 from xc40io.workloads.job_script.layouts import Layout, read_layout
-from xc40io.workloads.job_script.lexer import Command, Comment, Word, lexed
+from xc40io.workloads.job_script.lexer import Command, Comment, Document, Word, lexed
 from xc40io.workloads.job_script.programs import is_known, unwrapped
 from xc40io.workloads.job_script.shell import Shell, assigned, path_from
 
@@ -25,6 +26,8 @@ _BRANCHES = (*_CONDITIONS, "case", "select", "function")
 _EXPORTS = ("export", "declare", "typeset", "readonly", "local")
 _OTHERS = ("source", ".", "eval", "bash", "sh", "csh", "tcsh", "python", "python3", "perl")
 _SUBMITS = ("sbatch", "qsub", "msub", "salloc")
+_UNKNOWN = re.compile(r"\$(\w+|\{.*\}|\(.*\))|`.*`", re.DOTALL)
+"""What a value of a loop is that the shell alone knows."""
 _LONGEST = 1 << 16
 """Letters of a variable: hundreds of times what a job needs."""
 
@@ -38,6 +41,7 @@ class StartedProgram:
     environment: dict[str, str]
     layouts: tuple[Layout, ...]
     folder: str
+    files: dict[str, str]  # what the script has written to paths
 
 
 class Walk:
@@ -64,8 +68,24 @@ class Walk:
         for part in lexed(text, place):
             if isinstance(part, Comment):
                 self._directive(part)
-            else:
+                continue
+            if not self._begun:
+                self._begin(part.line)
+            if isinstance(part, Command):
                 self._command(part)
+            elif isinstance(part, Document):
+                self._write(part.into, self._shell.text(part.text), adds=part.adds)
+            else:
+                before = self._shell.arrays.get(part.name, []) if part.added else []
+                texts = [text for word in part.words for text in self._shell.fields(word)]
+                self._shell.arrays[part.name] = [*before, *texts]
+                self._shell.variables.pop(part.name, None)
+
+    def _write(self, into: Word, text: str, *, adds: bool) -> None:
+        """Keep what the script writes to a file."""
+        path = path_from(self._shell.folder, self._shell.text(into))
+        written = (self._shell.files.get(path, "") if adds else "") + text
+        self._shell.files[path] = written[:_LONGEST]
 
     def _directive(self, comment: Comment) -> None:
         if comment.first:
@@ -81,14 +101,12 @@ class Walk:
         self._begun = True
         request = self.request
         request.nodes, request.ppn = self._nodes or request.nodes, self._ppn or request.ppn
-        self._shell = Shell(request.variables())
+        self._shell = Shell(request.variables(), request.lines())
         for name, value in request.environment.items():
             self._set(name, value, line, exported=True)
 
     def _command(self, command: Command) -> None:
         """Read a command."""
-        if not self._begun:
-            self._begin(command.line)
         shell, words = self._shell, list(command.words)
         while words and shell.text(words[0]) in _OPENERS:
             del words[0]
@@ -109,6 +127,7 @@ class Walk:
         self, head: str, words: list[Word], before: dict[str, str], command: Command
     ) -> None:
         """Read a command by its first word."""
+        shell = self._shell
         if head in ("for", "foreach"):
             self._loop(command.line, words)
         elif head in _BRANCHES:
@@ -116,6 +135,12 @@ class Walk:
                 self._note(command.line, f"{head} is not followed: what is in it is read once")
             if head in _CONDITIONS:
                 self._plain(words[1:], before, command)
+        elif head == "((":
+            shell.calculated("".join(map(shell.text, words[1:])))
+        elif head in ("let", "@"):
+            texts = [text for word in words[1:] for text in shell.fields(word)]
+            for text in texts if head == "let" else [" ".join(texts)]:
+                shell.calculated(text)
         elif head in _EXPORTS or head in ("setenv", "set"):
             self._export(head, words[1:], command.line)
         else:
@@ -126,7 +151,14 @@ class Walk:
         texts = [text for word in words[1:] for text in self._shell.fields(word)]
         values = texts[2:] if texts[1:2] == ["in"] else []
         values = values or [text for text in texts[1:] if text != "in"]
-        if not texts or not values or "$" in values[0] or "*" in values[0]:
+        if texts[:1] == ["(("] and len(texts) > 1:  # for ((i = 0; ...
+            begin = texts[1].partition(";")[0]
+            self._shell.calculated(begin)
+            self._note(
+                line, f"the loop is not followed: what is in it is read once, with {begin.strip()}"
+            )
+            return
+        if not texts or not values or _UNKNOWN.fullmatch(values[0]) or "*" in values[0]:
             self._note(line, "the loop is not followed: what is in it is read once")
             return
         self._set(texts[0], values[0], line)
@@ -173,7 +205,11 @@ class Walk:
         if not texts:
             return
         head = texts[0]
-        if head == "cd" or head == "pushd":
+        if head in ("echo", "printf") and command.into is not None:
+            text = " ".join(word for word in texts[1:] if word not in ("-e", "-n"))
+            text = text.replace("\\n", "\n")
+            self._write(command.into, f"{text}\n", adds=command.adds)
+        elif head == "cd" or head == "pushd":
             shell.folder = path_from(shell.folder, texts[1]) if len(texts) > 1 else "~"
         elif head == "unset":
             for name in texts[1:]:
@@ -182,10 +218,10 @@ class Walk:
             self._note(line, f"{head} submits another job, which is not followed")
         elif head in _OTHERS:
             self._note(line, f"{shown(' '.join(texts[:3]))} is not followed")
-        elif layouts := read_layout(texts, line, self._place):
-            for layout in layouts:
+        elif (found := read_layout(texts, line, self._place)) is not None:
+            for layout in found[0]:
                 self._layouts.append(layout._replace(folder=path_from(shell.folder, layout.folder)))
-                self.notes += layout.notes
+            self.notes += found[1]
         else:
             self._start(texts, {**before, **variables}, command)
 
@@ -220,5 +256,6 @@ class Walk:
                 {**exported, **before, **launch.environment},
                 tuple(self._layouts),
                 shell.folder,
+                dict(shell.files),
             )
         )

@@ -166,6 +166,18 @@ def test_a_scripts_paths_tell_its_machine():
         ("#COBALT -n 8", "aprun -n 128 -j 2 -d 4 ior", (4, 32)),
         ("#COBALT -n 8", "aprun -n 96 -d 2 -r 16 ior", (4, 24)),
         ("#COBALT -n 8", "ior -w", (1, 1)),
+        ("#SBATCH -N 4", "mpiexec -n 128 --ppn 32 --cpu-bind depth --depth 4 ./ior -w", (4, 32)),
+        ("#SBATCH -N 4", "mpiexec -d 4 -env A=1 --env B=2 -n 128 ./ior -w", (4, 32)),
+        ("#SBATCH -N 4", "mpiexec -env A 1 -genv B=1 -np 8 ./ior -w", (4, 2)),
+        ("#SBATCH -N 4", "mpirun --mca io romio321 -np 8 -N 2 ./ior -w", (4, 2)),
+        ("#SBATCH -N 4", "srun -n 8 --mpi pmix --gpu-bind none ./ior -w", (4, 2)),
+        ("#SBATCH -N 4 --ntasks-per-node=32", "aprun -B ior", (4, 32)),
+        ("#PBS -l mppwidth=64,mppnppn=16,mppdepth=2", "aprun -B ior", (4, 16)),
+        ("#PBS -l select=2:ncpus=128:mpiprocs=64", "mpiexec ior", (2, 64)),
+        ("#BSUB -nnodes 4", "jsrun -n ALL_HOSTS -r 2 -a 3 ior", (4, 6)),
+        ("#BSUB -nnodes 4", "jsrun -n 8 -a 4 ior", (4, 8)),
+        ("#BSUB -nnodes 4", "jsrun -p 32 ior", (4, 8)),
+        ("#SBATCH -N 4 -n 8", "ibrun ior", (4, 2)),
     ],
 )
 def test_nodes_and_ranks_on_each(head, line, shape):
@@ -181,6 +193,12 @@ def test_nodes_and_ranks_on_each(head, line, shape):
         ("aprun -n 200 ior", "aprun without -N fills the cores of a node: 68 ranks on each"),
         ("aprun -n 1 -N 1 ior : -n 1 ior", "aprun starts several programs at once (:)"),
         ("srun --hold-tight ior", "--hold-tight is no option of srun that is known here"),
+        ("srun -m cyclic ior", "srun -m 'cyclic': ranks lie on nodes one after the other"),
+        ("mpirun --mca io ompio ior", "mpirun --mca 'io=ompio': settings of Open MPI's own layers"),
+        ("ROMIO_HINTS=no srun ior", "ROMIO_HINTS=no: there is no such file here, and the script"),
+        ("aprun -n 4 -ppn 2 -maxtime 20:00 ior", "-ppn is no option of aprun that is known here"),
+        ("export PNETCDF_HINTS=a=b; srun ior", "PNETCDF_HINTS: not simulated, and left out"),
+        ("for ((i=1; i<3; i++)); do srun ior; done", "what is in it is read once, with i=1"),
         ("srun ior &", "ior is started in the background (&)"),
         ("if true; then srun ior; fi", "if is not followed: what is in it is read once"),
         ("source setup.sh; srun ior", "'source setup.sh' is not followed"),
@@ -191,6 +209,10 @@ def test_nodes_and_ranks_on_each(head, line, shape):
             "lfs setstripe -c 4 -p fast .; srun ior",
             "lfs setstripe -p fast: which OSTs are in a pool",
         ),
+        ("lfs setstripe -c 4 -o 3 .; srun ior", "-o 3 beside -c is read as -i 3, the first OST"),
+        ("lfs setstripe -c $N .; srun ior", "-c $N: only the shell knows it when the job runs"),
+        ("lfs setstripe --what 4 .; srun ior", "--what not recognized; right would be"),
+        ("lfs setstripe -m 2 .; srun ior", "lfs setstripe -m 2 is not simulated; it is left out"),
         ("srun s3d.x; #", "./s3d.x".removeprefix("./") + " is taken for the kernel s3d"),
         ("srun ior\n#SBATCH -N 8", "a directive below the first command counts for nothing"),
     ],
@@ -225,6 +247,20 @@ def test_stripes_are_those_given_last_to_a_folder_that_holds_the_file():
     assert third.striping == StripeRequest()
     assert fourth is not None
     assert fourth.striping == StripeRequest(count=72, size=MIB)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "lfs setstripe --stripe_count 8 --stripe_size 4m out",
+        "lfs setstripe out -c 8 -S 4m",
+        "lfs setstripe --count=8 -s 4M out",
+        "lfs setstripe out 4m -1 8",
+    ],
+)
+def test_stripes_in_every_form_of_lfs(line):
+    found = body(line, "srun ior -w -o out/x").scenario()
+    assert found.striping == StripeRequest(count=8, size=4 * MIB)
 
 
 def test_options_that_are_cut_at_blanks_and_those_that_are_not():
@@ -282,6 +318,38 @@ def test_bad_lines_are_told_with_file_line_and_value(lines, message):
     with pytest.raises(InputError) as error:
         script("\n".join(["#!/bin/bash", *lines, "srun ior"]))
     assert message in str(error.value)
+
+
+def test_where_the_shell_alone_knows_the_ranks_nodes_and_ranks_on_each_do():
+    lines = ("#!/bin/bash", "NTOT=$(( NNODES * 32 ))", "mpiexec -n ${NTOT} --ppn 32 ior -w")
+    text = "\n".join(lines)
+    with pytest.raises(InputError, match=r"only the shell knows it .*--nodes and --ppn"):
+        script(text).scenario()
+    found = script(text, nodes=3).scenario()
+    assert (found.nodes, found.ppn) == (3, 32)
+
+
+@pytest.mark.parametrize(
+    ("head", "line"),
+    [
+        ("#PBS -l select=4", "aprun -n 96 -N 24 ior"),
+        ("#PBS -l select=4:ncpus=64:mpiprocs=32", "mpiexec ior"),
+    ],
+)
+def test_an_assumed_machine_has_room_for_the_ranks_of_a_node(head, line):
+    found = body(line, head=head).scenario()
+    workload_of(found.workload).check(found, machine_of(found))
+    assert found.machine != "titan"
+
+
+def test_a_reservation_that_lasts_is_on_the_burst_buffer():
+    head = "#DW persistentdw name=V46"
+    read = body("export D=$DW_PERSISTENT_STRIPED_V46", "srun ior -o $D/x", head=head)
+    assert read.scenario().target.kind == "bb"
+    assert "does not say how large the reservation is; --bb-capacity does" in read.remarks()[0]
+    made = "#BB create_persistent name=V capacity=1TB\n#DW persistentdw name=V"
+    found = body("srun ior -o $DW_PERSISTENT_STRIPED_V/x", head=made).scenario()
+    assert (found.target.kind, found.target.capacity) == ("bb", 10**12)
 
 
 @pytest.mark.parametrize(

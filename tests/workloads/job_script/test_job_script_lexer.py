@@ -39,7 +39,11 @@ def words(text: str, **variables: str) -> list[list[str]]:
         ('a $EMPTY b "$EMPTY"', [["a", "b", ""]]),
         ("a $Y ${Y%x} $(date +%d) `date` $", [["a", "$Y", "${Y%x}", "$(date +%d)", "`date`", "$"]]),
         ("a ${Y:-7} ${N:-7} $((N * (2 + 1) / 2 % 4)) $((1/0))", [["a", "7", "5", "3", "$((1/0))"]]),
-        ('a "$(echo "b )")" c', [["a", '$(echo "b )")', "c"]]),
+        ('a "$(say "b )")" c', [["a", '$(say "b )")', "c"]]),
+        ('a "$(echo "b )" c)" $(echo d e)', [["a", "b ) c", "d", "e"]]),
+        ("a $((N ** 2)) $[N<<1] $(( N*Q )) $((-7/2))", [["a", "25", "10", "$((N*Q))", "-3"]]),
+        ("a $(seq 3) `seq 8 -4 0` $(echo $N*3|bc) $(N)", [["a", *"123840", "15", "$(N)"]]),
+        ('((N=4*2)) "for" ((i=0;i<2;i++))', [["((", "N=4*2", "for", "((", "i=0;i<2;i++"]]),
         ("a\r\nb\r\n", [["a"], ["b"]]),
     ],
 )
@@ -54,6 +58,9 @@ def test_what_is_quoted_comes_back(texts):
 
 LINES = st.sampled_from(
     (
+        "A=(1 2 $N) ; let N=4*2 ; ((N++)) ; echo ${A[@]} ${#A[@]} ${A[N]}",
+        "cat > h << EOF\nromio_cb_write enable\nEOF\nROMIO_HINTS=h srun ior -a MPIIO -w",
+        "N=$(wc -l < $PBS_NODEFILE) && mpiexec -n $[N*2] --ppn 2 --cpu-bind depth ior",
         "#SBATCH -N 4",
         "#SBATCH -n 64 --ntasks-per-node=16 -C knl",
         "#PBS -l select=2:ncpus=4:mpiprocs=2",

@@ -1,7 +1,7 @@
-"""Lines that start a program on many nodes: aprun (ALPS), srun (Slurm), mpirun and mpiexec.
+"""Lines that start a program on many nodes: aprun (ALPS), srun (Slurm), mpiexec, jsrun, ibrun.
 
 Options and what they are without a value are those of the manual pages: aprun(1) of Cray, srun(1)
-of Slurm, the help of Hydra (MPICH) and of Open MPI.
+of Slurm, jsrun(1) of IBM; of mpiexec those of PALS, of Hydra (MPICH) and of Open MPI together.
 """
 
 from __future__ import annotations
@@ -12,16 +12,21 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from xc40io.config.machine import Machine
-from xc40io.workloads.job_script.directives import Request
-from xc40io.workloads.job_script.option_words import (
+from xc40io.workloads.batch.directives import Request
+from xc40io.workloads.batch.option_words import (
     GivenOption,
     count,
+    is_open,
     table,
-    unknown_options,
     whole,
 )
 
-_APRUN = table(
+_LIE = "ranks lie on nodes one after the other, and on the cores from the first one"
+_NODES = "which nodes a job gets follows from its placement here"
+_SEVERAL = "one program is simulated at a time"
+_MEMORY = "a rank has the memory that it asks for"
+
+APRUN = table(
     "aprun",
     "-n|--pes -N|--pes-per-node -d|--cpus-per-pe -j|--cpus-per-cu -r|--specialized-cpus "
     "-cc|--cc|--cpu-binding -cp|--cpu-binding-file -e|--environment-override|--env "
@@ -32,8 +37,15 @@ _APRUN = table(
     "-B --batch-args -b --bypass-app-transfer -C --reconnect -T --sync-output -q --quiet -v "
     "--verbose -ss --strict-memory-containment -k -z --zone-sort -Z --zone-sort-secs -E "
     "-x --exclusive -h --help -V --version -u",
+    unheeded={
+        _LIE: "-S -sn -sl -cp",
+        _NODES: "-L -l -a",
+        _SEVERAL: "--mpmd-env",
+        _MEMORY: "-m -ss --strict-memory-containment",
+        "a run ends when it ends": "-t -R",
+    },
 )
-_SRUN = table(
+SRUN = table(
     "srun",
     "-N|--nodes -n|--ntasks --ntasks-per-node|--tasks-per-node -c|--cpus-per-task -S|--core-spec "
     "--cpu-bind|--cpu_bind --export -C|--constraint -t|--time -p|--partition -q|--qos -A|--account "
@@ -42,23 +54,71 @@ _SRUN = table(
     "--bb --bbf -B|--extra-node-info --ntasks-per-core --ntasks-per-socket --gres --jobid "
     "--multi-prog-file -T|--threads --wckey --reservation --signal --network --profile --comment "
     "--task-prolog --task-epilog --prolog --epilog --open-mode --cpu-freq --gpus-per-node "
-    "-G|--gpus --threads-per-core -W|--wait -a --het-group --pack-group --image --volume --module",
+    "-G|--gpus --gpus-per-task --gpu-bind --cpus-per-gpu --mem-per-gpu --ntasks-per-gpu "
+    "--threads-per-core -W|--wait -a --het-group --pack-group --image --volume --module "
+    "--mincpus -F|--nodefile --export-file --tres-per-task",
     "-K --kill-on-bad-exit -l --label -u --unbuffered -v --verbose -Q --quiet -O --overcommit "
     "-s --oversubscribe --exact --overlap --exclusive --bcast --multi-prog --pty -X "
     "--disable-status -k --no-kill -E --preserve-env -H --hold -I --immediate --propagate "
     "--contiguous --resv-ports --spread-job",
+    unheeded={
+        _LIE: "-m --ntasks-per-core --ntasks-per-socket --ntasks-per-gpu -B -O --overcommit "
+        "--threads-per-core --mincpus",
+        _NODES: "-w -x -r -F -C --contiguous --spread-job",
+        _SEVERAL: "--multi-prog --het-group --pack-group",
+        _MEMORY: "--mem --mem-per-cpu --mem-per-gpu --mem-bind",
+        "what stands in a file of variables is not read": "--export-file",
+        "the burst buffer is asked for by #DW or #SBATCH --bb": "--bb --bbf",
+        "paths are named from where the script is": "-D",
+    },
 )
-_MPIRUN = table(
+MPIRUN = table(
     "mpirun",
-    "-n|-np|--np|--n -ppn|--ppn|-perhost|-N|-npernode|--npernode|--map-by|-map-by "
-    "-f|-hostfile|--hostfile|-machinefile|--machinefile|-hosts|--hosts|-host|--host|-H "
-    "-x -wdir|--wdir|-wd -bind-to|--bind-to|-rank-by|--rank-by -genvlist|-envlist "
-    "-rmk -launcher|-bootstrap -iface -prepend-rank-value -path --prefix -cpus-per-proc",
-    "-genvall -genvnone -envall -envnone -l -v -q -verbose --verbose -tag-output --tag-output "
-    "-report-bindings --report-bindings --oversubscribe -oversubscribe --allow-run-as-root "
-    "-prepend-rank -bynode -bycore -nolocal --nooversubscribe -quiet --quiet --display-map",
-    "-genv -env --mca -mca --gmca",
+    "-n|-np|--np|--n|-c -ppn|--ppn|-perhost|--perhost|-N|-npernode|--npernode|--map-by|-map-by "
+    "-f|-hostfile|--hostfile|-machinefile|--machinefile -hosts|--hosts|-host|--host|-H "
+    "-x -wdir|--wdir|-wd|--workdir -bind-to|--bind-to|--cpu-bind|-cpu-bind -rank-by|--rank-by "
+    "-d|--depth|-depth -cpus-per-proc|-cpus-per-rank|--cpus-per-rank|--cpus-per-proc "
+    "-genvlist|-envlist|--genvlist|--envlist --mem-bind --gpu-bind --ppr -exclude-hosts "
+    "-rmk -launcher|--launcher|-bootstrap|--bootstrap -iface -prepend-rank-value -path --prefix "
+    "-configfile|--configfile -app|--app|--mpmd -usize -outfile-pattern -errfile-pattern --pmi "
+    "--tune -am -timeout|--timeout -s|-stdin -output-filename|--output-filename -npersocket "
+    "-personality --rlimits --umask --label-separator --soft -arch",
+    "-genvall -genvnone -envall -envnone --genvall --genvnone --envall --envnone "
+    "-l -v -q -verbose --verbose --line-buffer --no-transfer --transfer --noinherit "
+    "-tag-output --tag-output -report-bindings --report-bindings --oversubscribe -oversubscribe "
+    "--allow-run-as-root -prepend-rank --label -bynode -bycore -bysocket -nolocal "
+    "--nooversubscribe -quiet --quiet --display-map -display-map --exclusive "
+    "-print-rank-map -disable-auto-cleanup",
+    "-genv --genv -env --env --mca -mca --gmca -gmca",
+    unheeded={
+        _LIE: "-rank-by --gpu-bind -bynode -bycore -bysocket -npersocket --ppr",
+        _NODES: "-f -hosts -exclude-hosts -nolocal -arch",
+        _SEVERAL: "-configfile -app",
+        _MEMORY: "--mem-bind",
+        "settings of Open MPI's own layers are not simulated": "--mca -mca --gmca -gmca --tune -am",
+        "paths are named from where the script is": "-wdir",
+        "a run ends when it ends": "-timeout",
+    },
 )
+JSRUN = table(
+    "jsrun",
+    "-n|--nrs -a|--tasks_per_rs -r|--rs_per_host -c|--cpu_per_rs -g|--gpu_per_rs -p|--np -E|--env "
+    "-d|--launch_distribution -b|--bind -l|--latency_priority -m|--memory_per_rs "
+    "-K|--rs_per_socket -J|--use_resources -U|--use_spindle -S|--save_resources -o|--stdio_stdout "
+    "-k|--stdio_stderr "
+    "-t|--stdio_input -e|--stdio_mode -h|--chdir -M|--smpiargs -X|--exit_on_error -F|--env_eval "
+    "-A|--appfile -f|--file -D|--env_no_propagate",
+    "-i --immediate -I --allocate_only -V --version -v -y --pre_post",
+    unheeded={
+        _LIE: "-d -l -K -g",
+        _NODES: "-J -U",
+        _SEVERAL: "-A -f",
+        _MEMORY: "-m",
+        "only the shell knows what it becomes": "-F",
+        "paths are named from where the script is": "-h",
+    },
+)
+IBRUN = table("ibrun", "-n|-np -o", "", unheeded={_NODES: "-o"})
 
 
 @dataclass
@@ -73,6 +133,10 @@ class LaunchLine:
     ppn: str | None = None
     depth: str | None = None  # processors for each rank
     hyperthreads: str | None = None  # of a core
+    sets: str | None = None  # resource sets of jsrun, of which each has as many ranks:
+    ranks_each: str | None = None
+    sets_a_node: str | None = None
+    reserved: bool = False  # ranks are as reserved (aprun -B)
     core_spec: str | None = None
     unbound: bool = False
     environment: dict[str, str] = field(default_factory=dict)
@@ -104,7 +168,7 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
     options, fields, read = _LAUNCHERS[launcher]
     given, program = options.read(words[1:], f"{place}, line {line}")
     launch = LaunchLine(line, launcher, tuple(program))
-    launch.notes += unknown_options(given, launcher, line)
+    launch.notes += options.notes(given, line)
     if ":" in program:  # several programs at once
         launch.words = tuple(program[: program.index(":")])
         launch.notes.append(
@@ -125,6 +189,16 @@ def _aprun(launch: LaunchLine, given: GivenOption) -> None:
         launch.unbound = value == "none"
     elif name == "-e":
         _set(launch, value)
+    elif name in ("-B", "--batch-args"):
+        launch.reserved = True
+
+
+def _jsrun(launch: LaunchLine, given: GivenOption) -> None:
+    name, value, _ = given
+    if name == "-E":
+        _set(launch, value)
+    elif name == "-b":
+        launch.unbound = value == "none"
 
 
 def _srun(launch: LaunchLine, given: GivenOption) -> None:
@@ -145,7 +219,7 @@ def _mpirun(launch: LaunchLine, given: GivenOption) -> None:
             launch.ppn = None  # --map-by node
     elif name == "-bind-to":
         launch.unbound = value == "none"
-    elif name in ("-x", "-genv", "-env"):
+    elif name in ("-x", "-genv", "--genv", "-env", "--env"):
         _set(launch, value)
 
 
@@ -154,11 +228,17 @@ _OF_SRUN = {
     **{"-n": "ranks", "-N": "nodes", "-c": "depth"},
     **{"--ntasks-per-node": "ppn", "-S": "core_spec"},
 }
+_OF_MPIRUN = {"-n": "ranks", "-d": "depth", "-cpus-per-proc": "depth"}
+_OF_JSRUN = {
+    **{"-n": "sets", "-a": "ranks_each", "-r": "sets_a_node", "-p": "ranks", "-c": "depth"},
+}
+_MPIRUNS = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "mpiexec.mpich", "mpirun.openmpi")
 _LAUNCHERS = {
-    **{"aprun": (_APRUN, _OF_APRUN, _aprun), "srun": (_SRUN, _OF_SRUN, _srun)},
-    **dict.fromkeys(
-        ("mpirun", "mpiexec", "mpiexec.hydra", "orterun"), (_MPIRUN, {"-n": "ranks"}, _mpirun)
-    ),
+    "aprun": (APRUN, _OF_APRUN, _aprun),
+    "srun": (SRUN, _OF_SRUN, _srun),
+    **dict.fromkeys(_MPIRUNS, (MPIRUN, _OF_MPIRUN, _mpirun)),
+    "jsrun": (JSRUN, _OF_JSRUN, _jsrun),
+    "ibrun": (IBRUN, {"-n": "ranks"}, _mpirun),
 }
 """Of each launcher: its options, those that a field of a line has as typed, what reads others."""
 
@@ -201,6 +281,7 @@ def shape_of(
     if nodes is not None and ppn is not None:
         return Shape(nodes, ppn, ())
     said = _LineNumbers(launch, f"{place}, line {launch.line}")
+    _fill_in(said, request, nodes, ppn)
     if launch.launcher == "aprun":
         found = _of_aprun(said, machine, ppn)
     elif launch.launcher:
@@ -222,6 +303,36 @@ def shape_of(
     return Shape(nodes or found.nodes, ppn or found.ppn, tuple(notes))
 
 
+def _fill_in(said: _LineNumbers, request: Request, nodes: int | None, ppn: int | None) -> None:
+    """Put numbers where a line leaves them to the reservation, to resource sets, or to the caller.
+
+    aprun -B has all as reserved. jsrun has resource sets, of one rank each unless told.
+    """
+    launch = said.launch
+    if launch.reserved:
+        ranks = request.ranks or (request.nodes and request.nodes * (request.ppn or 1))
+        launch.ranks = launch.ranks or (str(ranks) if ranks else None)
+        launch.ppn = launch.ppn or (str(request.ppn) if request.ppn else None)
+        launch.depth = launch.depth or (
+            str(request.cpus_per_rank) if request.cpus_per_rank else None
+        )
+        launch.reserved = False
+    if launch.sets is not None:
+        each = said.number("ranks_each", "-a") or 1
+        a_node = said.number("sets_a_node", "-r")
+        if launch.sets in ("ALL_HOSTS", "ALL_RESOURCES") and request.nodes:
+            launch.sets = str(request.nodes * (a_node or 1))
+        if a_node is not None:
+            launch.ppn = str(a_node * each)
+        if not (nodes and is_open(launch.sets)):
+            launch.ranks = str((said.number("sets", "-n") or 1) * each)
+        launch.sets = None
+    each_node = ppn or (None if is_open(launch.ppn or "") else said.number("ppn", said.per_node))
+    each_node = each_node or request.ppn
+    if nodes and each_node and is_open(launch.ranks or ""):
+        launch.ranks = str(nodes * each_node)
+
+
 class _Found(NamedTuple):
     nodes: int
     ppn: int
@@ -235,7 +346,7 @@ class _LineNumbers:
     def __init__(self, launch: LaunchLine, where: str) -> None:
         self.launch = launch
         self.where = f"{where}: {launch.launcher}"
-        self.per_node = "--ntasks-per-node" if launch.launcher == "srun" else "-ppn"
+        self.per_node = {"srun": "--ntasks-per-node", "aprun": "-N"}.get(launch.launcher, "-ppn")
 
     def number(self, name: str, called: str) -> int | None:
         """Return a number of the line; None if it does not say it."""
@@ -246,7 +357,7 @@ class _LineNumbers:
 def _of_aprun(said: _LineNumbers, machine: Machine, told_ppn: int | None) -> _Found:
     """Return the ranks of aprun: it has one rank unless told, and fills nodes one by one."""
     ranks = said.number("ranks", "-n") or 1
-    ppn = told_ppn or said.number("ppn", "-N")
+    ppn = told_ppn or said.number("ppn", said.per_node)
     notes: tuple[str, ...] = ()
     if ppn is None:
         core_spec = said.launch.core_spec

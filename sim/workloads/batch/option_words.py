@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.units import MOST_COUNT, is_count
+
+_NUMBER = re.compile(r"[0-9][0-9:.]*")
 
 
 class GivenOption(NamedTuple):
@@ -25,12 +28,15 @@ class Table(NamedTuple):
     values: Mapping[str, str]  # those with a value: what each spelling is called
     switches: frozenset[str]  # those without
     pairs: frozenset[str] = frozenset()  # those with a name and a value: two words
+    # those that would change a run, and do not here: why not
+    unheeded: Mapping[str, str] = MappingProxyType({})
 
     def read(self, words: Sequence[str], place: str) -> tuple[list[GivenOption], list[str]]:
         """Return the options at the beginning of a command, and what stands behind them.
 
         A value stands in the next word, behind ``=``, or, of a letter, right behind it. Of an
-        option that is unknown the table cannot tell whether it has a value: it has none.
+        option that is unknown the table cannot tell whether it has a value: it has a number that
+        stands behind it, and nothing else.
 
         Raises
         ------
@@ -45,7 +51,9 @@ class Table(NamedTuple):
                 break
             name, equals, value = word.partition("=")
             if name in self.pairs:
-                given.append(GivenOption(name, "=".join(self._taken(2, rest, name, place))))
+                one = equals or (rest and "=" in rest[0])  # PALS has NAME=VALUE, Hydra two words
+                taken = [value] if equals else self._taken(1 if one else 2, rest, name, place)
+                given.append(GivenOption(name, "=".join(taken)))
             elif name in self.values:
                 if not equals:
                     (value,) = self._taken(1, rest, name, place)
@@ -59,7 +67,25 @@ class Table(NamedTuple):
                 rest.insert(0, f"-{word[2:]}")
             else:
                 given.append(GivenOption(name, value, known=False))
+            glued = given and word not in self.values and not equals and word not in self.switches
+            if glued and rest and _NUMBER.fullmatch(rest[0]):  # which is no program
+                given[-1] = GivenOption(word, rest.pop(0), known=False)
         return given, rest
+
+    def notes(self, given: Iterable[GivenOption], line: int) -> list[str]:
+        """Return a sentence for each option that counts for nothing, and could have."""
+        notes = []
+        for one in given:
+            if not one.known:
+                notes.append(
+                    f"line {line}: {one.name} is no option of {self.program} that is known here; "
+                    "it is left out"
+                )
+            elif one.name in self.unheeded:
+                typed = f"{one.name} {shown(one.value)}" if one.value else one.name
+                why = self.unheeded[one.name]
+                notes.append(f"line {line}: {self.program} {typed}: {why}; it is left out")
+        return notes
 
     def _taken(self, number: int, rest: list[str], name: str, place: str) -> list[str]:
         """Take the words from the rest that are the value of an option."""
@@ -71,15 +97,30 @@ class Table(NamedTuple):
         return taken
 
 
-def table(program: str, values: str, switches: str = "", pairs: str = "") -> Table:
-    """Return a table from texts: ``-N|--nodes -n|--ntasks``; switches have a blank between them."""
+def table(
+    program: str,
+    values: str,
+    switches: str = "",
+    pairs: str = "",
+    unheeded: Mapping[str, str] = MappingProxyType({}),
+) -> Table:
+    """Return a table from texts: ``-N|--nodes -n|--ntasks``; switches have a blank between them.
+
+    ``unheeded`` has, by the reason, the first spellings of what would change a run, and does not.
+    """
     spellings = [tuple(option.split("|")) for option in values.split()]
     return Table(
         program,
         {spelled: option[0] for option in spellings for spelled in option},
         frozenset(switches.split()),
         frozenset(pairs.split()),
+        {name: reason for reason, names in unheeded.items() for name in names.split()},
     )
+
+
+def is_open(text: str) -> bool:
+    """Tell whether something stands in a text that only the shell knows."""
+    return re.search("[$`]", text) is not None
 
 
 def count(text: str, place: str, example: int = 16) -> int:
@@ -91,9 +132,13 @@ def count(text: str, place: str, example: int = 16) -> int:
         If it is none; ``place`` names file, line and option.
     """
     if not is_count(text) or not 0 < int(text) <= MOST_COUNT:
-        unknown = " only the shell knows it when the job runs;" if re.search("[$`]", text) else ""
+        if is_open(text):
+            raise InputError(
+                f"{place} {shown(text)}: only the shell knows it when the job runs; right would be "
+                "--nodes and --ppn beside the script"
+            )
         raise InputError(
-            f"{place} {shown(text)}:{unknown} right would be a whole number above 0, as {example}"
+            f"{place} {shown(text)}: right would be a whole number above 0, as {example}"
         )
     return int(text)
 
@@ -101,12 +146,3 @@ def count(text: str, place: str, example: int = 16) -> int:
 def whole(text: str, place: str) -> int:
     """Read a number of things, or 0."""
     return 0 if is_count(text) and not int(text) else count(text, place, 2)
-
-
-def unknown_options(given: Iterable[GivenOption], program: str, line: int) -> list[str]:
-    """Return a sentence for each option that is not known."""
-    return [
-        f"line {line}: {one.name} is no option of {program} that is known here; it is left out"
-        for one in given
-        if not one.known
-    ]

@@ -13,9 +13,14 @@ from dataclasses import dataclass, field
 
 from xc40io.config.errors import InputError, naming
 from xc40io.config.units import parse_bytes
-from xc40io.workloads.job_script.option_words import count, table, unknown_options, whole
+from xc40io.workloads.batch.option_words import count, table, whole
 
-_SBATCH = table(
+_LIE = "ranks lie on nodes one after the other, and on the cores from the first one"
+_NODES = "which nodes a job gets follows from its placement here"
+_MEMORY = "a rank has the memory that it asks for"
+_ONCE = "the job is run once"
+
+SBATCH = table(
     "sbatch",
     "-N|--nodes -n|--ntasks --ntasks-per-node|--tasks-per-node -c|--cpus-per-task -S|--core-spec "
     "-C|--constraint -q|--qos -t|--time -A|--account -p|--partition -J|--job-name -o|--output "
@@ -25,22 +30,48 @@ _SBATCH = table(
     "--export --gres --reservation --signal --switches --time-min --tmp --comment --hint "
     "--cpu-freq --acctg-freq --ntasks-per-core --ntasks-per-socket --sockets-per-node "
     "--cores-per-socket --threads-per-core --open-mode --wckey --profile --network --image "
-    "--volume --module --uid --gid --nice --priority --gpus-per-node --thread-spec --perf",
+    "--volume --module --uid --gid --nice --priority --gpus-per-node --thread-spec --perf "
+    "--wrap --export-file --gpus-per-task --gpu-bind --mem-bind --mincpus --ntasks-per-gpu "
+    "--cpus-per-gpu --mem-per-gpu --tres-per-task --cpu-bind|--cpu_bind --bell-on-fail",
     "-H --hold -I --immediate -k --no-kill -O --overcommit -Q --quiet -s --oversubscribe --share "
     "-v --verbose -W --wait --contiguous --exclusive --requeue --no-requeue --reboot --parsable "
-    "--spread-job --use-min-nodes --ignore-pbs --get-user-env --wrap --test-only",
+    "--spread-job --use-min-nodes --ignore-pbs --get-user-env --test-only",
+    unheeded={
+        _LIE: "-m --ntasks-per-core --ntasks-per-socket --ntasks-per-gpu --sockets-per-node "
+        "--cores-per-socket --threads-per-core -B -O --overcommit --mincpus",
+        _NODES: "-w -x -F --switches --contiguous --spread-job",
+        _MEMORY: "--mem --mem-per-cpu --mem-per-gpu --mem-bind",
+        _ONCE: "-a",
+        "the commands of a script are those in it": "--wrap",
+        "what stands in a file is not read": "--bbf --export-file",
+        "right for cores that are left to the system would be -S": "--thread-spec",
+    },
 )
-_COBALT = table(
-    "qsub",
+COBALT = table(
+    "Cobalt's qsub",
     "-n|--nodecount -t|--time -A|--project -q|--queue -O|--outputprefix -o|--output -e|--error "
     "-M|--notify -i|--inputfile -u|--umask --attrs --cwd --debuglog --dependencies --env --mode "
     "--proccount --jobname --run_project_arg --geometry --kernel --ion_kernel --user_list",
     "-h --hold -d --debug --disable_preboot --run_project --preemptable --interactive -I --defer",
+    unheeded={_LIE: "--proccount --mode", _NODES: "--geometry"},
 )
-_PBS = table(
-    "qsub",
+PBS = table(
+    "the qsub of PBS",
     "-l -A -q -N -o -e -j -m -M -S -W -a -c -d -D -k -p -P -r -t -u -v -w -z -C -J",
     "-V -h -I -X -f -n",
+    unheeded={_ONCE: "-J -t", "paths are named from where the script is": "-d -w"},
+)
+BSUB = table(
+    "bsub",
+    "-nnodes -n -W -P -q -J -o -oo -e -eo -R -m -w -u -G -M -alloc_flags -core_isolation -env -cwd "
+    "-b -E -U -g -L -app -step_cgroup",
+    "-B -N -x -r -H -I -Is -Ip -K -a",
+    unheeded={
+        _NODES: "-m",
+        _MEMORY: "-M",
+        "cores that are left to the system are asked for by --core-spec": "-core_isolation",
+        "paths are named from where the script is": "-cwd",
+    },
 )
 
 
@@ -53,6 +84,7 @@ class Request:
     ranks: int | None = None
     ppn: int | None = None
     cpus_per_rank: int | None = None
+    cpus: int | None = None  # of a node
     core_spec: int | None = None
     features: set[str] = field(default_factory=set)  # of the nodes: knl, haswell
     allocation: int | None = None  # bytes of the burst buffer
@@ -75,9 +107,9 @@ class Request:
         if kind not in _SYSTEMS:
             self._datawarp(kind, line, words, where)
             return True
-        self.system, options, program, read = _SYSTEMS[kind]
+        self.system, options, read = _SYSTEMS[kind]
         given, _ = options.read(words, where)
-        self.notes += unknown_options(given, program, line)
+        self.notes += options.notes(given, line)
         for name, text, _ in given:
             read(self, line, name, text, f"{where}: {kind} {name}")
         return True
@@ -87,12 +119,29 @@ class Request:
         ranks = self.ranks
         if self.system == "pbs" and ranks is None and self.nodes and self.ppn:
             ranks = self.nodes * self.ppn
-        known = {"nodes": self.nodes, "ranks": ranks, "ppn": self.ppn, "cpus": self.cpus_per_rank}
+        if self.system == "slurm" and ranks is None and self.nodes and self.ppn:
+            ranks = self.nodes * self.ppn
+        each = self.ppn or (ranks and self.nodes and -(-ranks // self.nodes))
+        known = {
+            **{"nodes": self.nodes, "ranks": ranks, "ppn": self.ppn, "each": each},
+            **{"cpus": self.cpus_per_rank},
+        }
         return {
             name: str(known[what])
             for name, what in _VARIABLES.get(self.system, {}).items()
             if known[what] is not None
         }
+
+    def lines(self) -> dict[str, tuple[int, int]]:
+        """Return, by its variable, the lines of a file of nodes: all, and those that differ.
+
+        PBS names a node once for each of its ranks, Cobalt once.
+        """
+        if self.nodes is None:
+            return {}
+        if self.system == "cobalt":
+            return {"COBALT_NODEFILE": (self.nodes, self.nodes)}
+        return {"PBS_NODEFILE": (self.nodes * (self.ppn or 1), self.nodes)}
 
     def _sbatch(self, line: int, name: str, text: str, at: str) -> None:
         if name == "-N":
@@ -114,6 +163,16 @@ class Request:
             self.features |= {word.lower() for word in re.findall(r"[\w.-]+", text)}
         elif name == "--bb":
             self._allocate(text.replace(",", " ").split(), at)
+        elif name == "--export":
+            self.environment |= dict(_pairs(text.split(",")))
+
+    def _bsub(self, _line: int, name: str, text: str, at: str) -> None:
+        if name == "-nnodes":
+            self.nodes = count(text, at, 64)
+        elif name == "-n":
+            self.ranks = count(text.partition(",")[0], at, 512)
+        elif name == "-R" and (found := re.search(r"ptile=([0-9]+)", text)):
+            self.ppn = count(found[1], at)
 
     def _cobalt(self, _line: int, name: str, text: str, at: str) -> None:
         if name == "-n":
@@ -132,6 +191,11 @@ class Request:
         """Read a resource of PBS."""
         if name in ("nodes", "select"):
             self._chunks(line, name, text, at)
+        elif name in ("mppnodes", "size", "ncpus") and not (name == "mppnodes" and text.isdigit()):
+            self.notes.append(
+                f"line {line}: -l {name}={text}: right for the size of a job would be nodes, "
+                "select, mppwidth or mppnodes; it is left out"
+            )
         elif name == "mppwidth":
             self.ranks = count(text, at, 512)
         elif name == "mppnppn":
@@ -155,6 +219,8 @@ class Request:
             told = dict(_pairs(rest))
             ppn = told.get("ppn" if name == "nodes" else "mpiprocs")
             each.add(None if ppn is None else count(ppn, at))
+            if (cpus := told.get("ncpus")) is not None:
+                self.cpus = max(self.cpus or 0, count(cpus, at))
             self.features |= {word.lower() for word in rest if "=" not in word}
         several = [ppn for ppn in each if ppn is not None]
         self.ppn = max(several, default=self.ppn)
@@ -165,13 +231,31 @@ class Request:
             )
 
     def _datawarp(self, kind: str, line: int, words: list[str], where: str) -> None:
-        """Read ``#DW jobdw capacity=200GB access_mode=striped type=scratch``."""
-        if words[:1] == ["jobdw"]:
+        """Read ``#DW jobdw capacity=200GB access_mode=striped type=scratch``, and its kin.
+
+        A reservation that outlives jobs is made by ``#BB create_persistent``, and used by ``#DW
+        persistentdw``: files lie below ``$DW_PERSISTENT_STRIPED_NAME``.
+        """
+        verb, told = " ".join(words[:1]), dict(_pairs(words[1:]))
+        if verb in ("jobdw", "create_persistent", "persistentdw"):
             self._allocate(words[1:], f"{where}: {kind}")
-        elif words[:1] not in (["stage_in"], ["stage_out"]):
-            self.notes.append(
-                f"line {line}: {' '.join([kind, *words[:1]])} is not followed; known is #DW jobdw"
+            if verb == "persistentdw" and "capacity" not in told and self.allocation is None:
+                self.notes.append(
+                    f"line {line}: {kind} persistentdw does not say how large the reservation is; "
+                    "--bb-capacity does"
+                )
+            if told.get("type", "scratch") != "scratch":
+                self.notes.append(
+                    f"line {line}: {kind} {verb} type={told['type']}: files go straight to the "
+                    "burst buffer here; it is left out"
+                )
+        else:
+            why = (
+                "data are on the burst buffer when the job begins"
+                if "stage" in verb
+                else ("known are jobdw, persistentdw and create_persistent")
             )
+            self.notes.append(f"line {line}: {kind} {verb} is not followed: {why}")
 
     def _allocate(self, words: list[str], at: str) -> None:
         capacity = dict(_pairs(words)).get("capacity")
@@ -182,15 +266,16 @@ class Request:
                 raise InputError(f"{at} capacity={capacity}: right would be as in capacity=200GB")
 
 
-_DIRECTIVE = re.compile(r"(#SBATCH|#PBS|#COBALT|#DW|#BB)(?:[ \t]+(.*))?$", re.DOTALL)
+_DIRECTIVE = re.compile(r"(#SBATCH|#PBS|#COBALT|#BSUB|#DW|#BB)(?:[ \t]+(.*))?$", re.DOTALL)
 """A directive: a second ``#`` before it, or a blank within it, makes it a comment."""
 
 _SYSTEMS = {
-    "#SBATCH": ("slurm", _SBATCH, "sbatch", Request._sbatch),
-    "#COBALT": ("cobalt", _COBALT, "Cobalt's qsub", Request._cobalt),
-    "#PBS": ("pbs", _PBS, "the qsub of PBS", Request._pbs),
+    "#SBATCH": ("slurm", SBATCH, Request._sbatch),
+    "#COBALT": ("cobalt", COBALT, Request._cobalt),
+    "#PBS": ("pbs", PBS, Request._pbs),
+    "#BSUB": ("lsf", BSUB, Request._bsub),
 }
-"""Of each kind of directive: whose it is, its options, where they are from, what reads one."""
+"""Of each kind of directive: whose it is, its options, what reads one."""
 
 _VARIABLES = {
     "slurm": {
@@ -199,8 +284,12 @@ _VARIABLES = {
         "SLURM_NTASKS": "ranks",
         "SLURM_NPROCS": "ranks",
         "SLURM_NTASKS_PER_NODE": "ppn",
+        "SLURM_TASKS_PER_NODE": "each",
+        "SLURM_STEP_NUM_TASKS": "ranks",
+        "SLURM_JOB_NUM_TASKS": "ranks",
         "SLURM_CPUS_PER_TASK": "cpus",
     },
+    "lsf": {"LSB_DJOB_NUMPROC": "ranks"},
     "cobalt": {"COBALT_JOBSIZE": "nodes", "COBALT_PARTSIZE": "nodes"},
     "pbs": {
         "PBS_NUM_NODES": "nodes",

@@ -1,0 +1,1 @@
+"""Batch systems and launchers: their options, and what lines for them ask for."""
