@@ -38,10 +38,12 @@ those that its mpi starts, as many on each node as --ppn says at most.
 @click.argument("config", metavar="CONFIG.json")
 def h5bench(job: dict[str, Any], *, config: str, results: str | None) -> Workload:
     """Return what the configuration asks for."""
-    ranks = read_configuration(config).ranks
+    asked = read_configuration(config)
     if job["nodes"] is None and job["placement"] in ("contiguous", "random", "spread"):
-        job["ppn"] = next(part for part in range(job["ppn"], 0, -1) if ranks % part == 0)
-        job["nodes"] = ranks // job["ppn"]
+        wanted = asked.nodes or (asked.ppn and -(-asked.ranks // asked.ppn))
+        most = job["ppn"] if wanted is None else -(-asked.ranks // wanted)
+        job["ppn"] = next(part for part in range(most, 0, -1) if asked.ranks % part == 0)
+        job["nodes"] = asked.ranks // job["ppn"]
     kernel = {"name": "h5bench", "config": config}
     if results is not None:
         make_folder(results, "--results")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -14,7 +16,9 @@ from xc40io.config.model import explain
 from xc40io.config.reading import reading
 from xc40io.config.striping import StripeRequest
 from xc40io.config.text.json_text import parse_json
+from xc40io.workloads.batch.launchers import LaunchLine, is_launcher, read_launch
 from xc40io.workloads.h5bench.benchmarks import (
+    PATTERN_OPTIONS,
     PATTERNS,
     Pattern,
     Stress,
@@ -39,6 +43,13 @@ _BENCHMARK_ROWS = by_name(
     row("benchmark", one_of(*_SIMULATED, *_NOT_SIMULATED)),
     row("file configuration", str),
 )
+_ONLY_WITH = {
+    **dict.fromkeys(("CHUNK_DIM_1", "CHUNK_DIM_2", "CHUNK_DIM_3"), ("COMPRESS", "YES")),
+    **dict.fromkeys(("ALIGN_LEN", "ALIGN_THRESHOLD"), ("ALIGN", "YES")),
+    "TO_READ_NUM_PARTICLES": ("READ_OPTION", "PARTIAL"),
+}
+"""Options of a pattern that only another one makes count."""
+
 _SWITCHES = ("keepfile", "usechunked", "indepio", "addattr", "derivedtype", "metacoll")
 
 
@@ -56,6 +67,9 @@ class Configuration:
     """What a file asks for."""
 
     ranks: int  # that MPI is to start
+    nodes: int | None  # on so many nodes
+    ppn: int | None  # so many on each
+    notes: tuple[str, ...]  # what of the file counts for nothing: sentences
     striping: StripeRequest  # of the folder; what is not said is left to the job
     directory: str  # the folder of the files
     benchmarks: tuple[Benchmark, ...]  # in order
@@ -86,27 +100,59 @@ def _configuration(document: object, path: str) -> Configuration:
     directory, listed = section.text("directory"), section.values["benchmarks"]
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{path}.benchmarks: right would be a list of at least one benchmark")
-    section.section("vol", _VOL_ROWS)
     benchmarks = tuple(
         _benchmark(Section(f"{path}.benchmarks[{at}]", one, _BENCHMARK_ROWS), directory)
         for at, one in enumerate(listed)
     )
     _check_files(benchmarks, path)
+    mpi, vol = section.section("mpi", _MPI_ROWS), section.section("vol", _VOL_ROWS)
+    launch = _launch(mpi)
+    notes = [f"mpi.configuration: {note.partition(': ')[2]}." for note in launch.notes]
+    notes += [
+        f"vol.{name} = {value}: connectors of HDF5 are not simulated; it is left out."
+        for name, value in vol.values.items()
+    ]
+    notes += [note for at, one in enumerate(listed) for note in _idle(one, at)]
     return Configuration(
-        ranks=_ranks(section.section("mpi", _MPI_ROWS)),
+        ranks=_number(launch.ranks) or mpi["ranks"],
+        nodes=_number(launch.nodes),
+        ppn=_number(launch.ppn),
+        notes=tuple(notes),
         striping=_striping(section.section("file-system", by_name(row("lustre", str)))),
         directory=directory,
         benchmarks=benchmarks,
     )
 
 
-def _ranks(section: Section) -> int:
-    """Return how many ranks are started: as ``configuration`` says, else ``ranks``."""
-    section.text("command")
-    typed = re.search(
-        r"(?:^|\s)(?:-np|-n|--ntasks)[ =]?([0-9]{1,7})(?:\s|$)", section.text("configuration")
-    )
-    return max(int(typed[1]), 1) if typed else section["ranks"]
+def _idle(benchmark: dict[str, Any], at: int) -> Iterator[str]:
+    """Yield a sentence for each option of a benchmark that counts for nothing here."""
+    given, operation = benchmark.get("configuration", {}), benchmark["benchmark"]
+    for name, value in given.items():
+        why = PATTERN_OPTIONS[name].idle if operation in PATTERNS else ""
+        needed, wanted = _ONLY_WITH.get(name, (name, value)) if operation in PATTERNS else ("", "")
+        chunked = name.startswith("CHUNK_DIM") and operation == "write-unlimited"
+        if needed and given.get(needed, "") != wanted and not chunked:
+            why = f"only {needed} = {wanted} looks at it"
+        if operation == "exerciser" and name == "metacoll":
+            why = "h5bench builds the program without METACOLOK"
+        if why:
+            yield f"benchmarks[{at}].configuration.{name} = {value} changes nothing: {why}."
+
+
+def _launch(section: Section) -> LaunchLine:
+    """Return what ``configuration`` says to the launcher, which ``command`` names."""
+    command, typed = section.text("command"), section.text("configuration")
+    launcher = command if is_launcher(command) else "mpirun"
+    try:
+        words = shlex.split(typed)
+    except ValueError as error:
+        raise InputError(f"{section.place}.configuration: {error}") from error
+    return read_launch([launcher, *words], 1, f"{section.place}.configuration")
+
+
+def _number(text: str | None) -> int | None:
+    """Return a number of ranks or nodes, if it is one."""
+    return int(text) if text is not None and re.fullmatch("0*[1-9][0-9]{0,6}", text) else None
 
 
 def _striping(section: Section) -> StripeRequest:

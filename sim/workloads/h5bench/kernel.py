@@ -97,6 +97,9 @@ class H5bench(Kernel):
         notes, asked = list(super().notes(job)), self.configuration
         if asked.ranks != job.ranks:
             notes.append(f"mpi starts {asked.ranks} ranks; the job has {job.ranks}.")
+        elif asked.nodes not in (None, len(job.nodes)):
+            notes.append(f"mpi asks for {asked.nodes} nodes; the job has {len(job.nodes)}.")
+        notes += asked.notes
         tasks = [benchmark.task for benchmark in asked.benchmarks]
         if any(isinstance(task, Pattern) and task.compress for task in tasks):
             notes.append(

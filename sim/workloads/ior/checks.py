@@ -6,6 +6,7 @@ the answer, but is not simulated, is refused.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from xc40io.config.errors import InputError
@@ -232,6 +233,9 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
 )
 """What would change the answer, but is not simulated."""
 
+_DRIVER = re.compile(r"(ufs|nfs|lustre|panfs|pvfs2|gpfs|xfs|testfs|daos|unifyfs|quobytefs):")
+"""Names that ROMIO knows of drivers (ADIO_ResolveFileType)."""
+
 NOTED: tuple[Rule[IorTest], ...] = (
     (
         lambda t: (
@@ -313,6 +317,11 @@ NOTED: tuple[Rule[IorTest], ...] = (
         lambda t: t.api == "NCMPI" and t.reorders,
         "With NCMPI a rank reads what it wrote itself, whatever -C and -Z say: there IOR uses the "
         "rank's own number.",
+    ),
+    (
+        lambda t: t.api not in WITHOUT_MPI and _DRIVER.match(t.test_file),
+        "-o {t.test_file}: what stands before the colon names a driver of ROMIO, which changes "
+        "nothing: files are opened by that of the file system they are on.",
     ),
 )
 """What changes nothing, or another thing than it seems."""
