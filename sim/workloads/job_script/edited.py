@@ -21,6 +21,7 @@ _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "ranks": ("-n", "--ntasks"),
         "ppn": ("--ntasks-per-node", "--tasks-per-node"),
     },
+    "jsrun": {},  # its resource sets have ranks, too
     "mpirun": {"ranks": ("-n", "-np", "--np"), "ppn": ("-ppn", "--ppn", "-npernode")},
 }
 """How launchers are told how many ranks there are."""
@@ -107,14 +108,20 @@ class _Edit:
         wanted = {"nodes": nodes, "ranks": nodes * ppn, "ppn": ppn}
         launcher = self._launch.launcher
         said = _COUNTS.get(launcher, _COUNTS["mpirun"])
-        for what, spellings in said.items():
-            self._count(spellings, wanted[what])
+        found = [self._count(spellings, wanted[what]) for what, spellings in said.items()]
+        if not any(found):
+            self.remarks.append(
+                f"Line {self._launch.line} is to start {ppn} ranks on each of {nodes} nodes."
+            )
         was = self._launch.scenario
         if was is not None and was.nodes != nodes:
             self.remarks.append(f"The job asks its batch system for {nodes} nodes then.")
 
-    def _count(self, spellings: tuple[str, ...], wanted: int) -> None:
-        """Change one of the counts of the launch, on whichever line of it that stands."""
+    def _count(self, spellings: tuple[str, ...], wanted: int) -> bool:
+        """Change one of the counts of the launch, on whichever line of it that stands.
+
+        False if it stands on none.
+        """
         names = "|".join(map(re.escape, spellings))
         pattern = re.compile(rf"(?<=\s)({names})(=|\s+|(?<=-[nN]))(\d+|\$\S+)(?=\s|$)")
         at = self._launch.line - 1
@@ -123,12 +130,13 @@ class _Edit:
             if found is not None:
                 break
             if not self.lines[at].endswith("\\"):
-                return
+                return False
             at += 1
         if found[3] == str(wanted):
-            return
+            return True
         if found[3].isdecimal():
             start, end = found.span(3)
             self.lines[at] = f"{self.lines[at][:start]}{wanted}{self.lines[at][end:]}"
         else:
             self.remarks.append(f"{found[1]} {found[3]} in line {at + 1} is to become {wanted}.")
+        return True

@@ -11,6 +11,7 @@ from xc40io.config.asked_workload import Workload
 from xc40io.config.scenario import machine_of
 from xc40io.config.striping import StripeRequest
 from xc40io.workloads.catalogue import workload_of
+from xc40io.workloads.job_script.edited import NewSettings, edited_script
 from xc40io.workloads.job_script.script import CallerFacts, JobScript, read_job_script
 
 MIB = 1 << 20
@@ -440,3 +441,11 @@ def test_the_message_says_what_was_read_of_it(line, read):
     with pytest.raises(InputError) as error:
         script("\n".join([*lines, line])).scenario()
     assert read in str(error.value)
+
+
+@pytest.mark.parametrize("line", ["srun ior -w", "aprun -B ior -w", "jsrun -n 4 -a 2 ior -w"])
+def test_a_shape_that_the_line_does_not_say_is_to_be_changed_by_hand(line):
+    read = body(line, head="#SBATCH -N 4 -C knl --ntasks-per-node=2")
+    edited = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
+    assert edited.diff == ()
+    assert edited.remarks[0] == "Line 3 is to start 8 ranks on each of 2 nodes."
