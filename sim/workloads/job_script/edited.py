@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from xc40io.config.errors import InputError
 from xc40io.config.job_form import HINTS
+from xc40io.config.setstripe import read_options
 from xc40io.workloads.job_script.script import Launch
+from xc40io.workloads.job_script.start_line import typed
 
 _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "aprun": {"ranks": ("-n", "--pes"), "ppn": ("-N", "--pes-per-node")},
@@ -26,6 +30,7 @@ _COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """How launchers are told how many ranks there are."""
 
+_SETSTRIPE = re.compile(r"(.*?\blfs\s+setstripe)\s+([^;&|#]*?)(\s*(?:[;&|#].*)?)$")
 _C_SHELL = re.compile(r"#!\s*\S*csh\b")
 
 
@@ -72,6 +77,14 @@ def edited_script(text: str, name: str, launch: Launch, new: NewSettings) -> Edi
     return EditedScript(tuple(diff), tuple(edit.remarks))
 
 
+def _folders(typed_words: str) -> list[str]:
+    """Return the folders among the words of lfs setstripe; none if they cannot be told."""
+    try:
+        return [typed(folder) for folder in read_options(shlex.split(typed_words))[1][:1]]
+    except (InputError, ValueError):
+        return []
+
+
 class _Edit:
     """Changes of the lines of a script."""
 
@@ -84,10 +97,10 @@ class _Edit:
         """Change the line that gives the files their stripes, else yield one."""
         number = self._launch.layout
         if number is not None:
-            line = self.lines[number - 1]
-            found = re.match(r"(.*?lfs\s+setstripe)\s.*?(\s\S+\s*)$", line)
-            if found is not None:
-                self.lines[number - 1] = f"{found[1]} {options}{found[2]}"
+            found = _SETSTRIPE.match(self.lines[number - 1])
+            folders = [] if found is None else _folders(found[2])
+            if found is not None and folders:
+                self.lines[number - 1] = f"{found[1]} {options} {' '.join(folders)}{found[3]}"
                 return
         yield f"lfs setstripe {options} DIR   # DIR: the folder of its files"
 

@@ -449,3 +449,19 @@ def test_a_shape_that_the_line_does_not_say_is_to_be_changed_by_hand(line):
     edited = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
     assert edited.diff == ()
     assert edited.remarks[0] == "Line 3 is to start 8 ranks on each of 2 nodes."
+
+
+@pytest.mark.parametrize(
+    ("line", "edited"),
+    [
+        ("lfs setstripe -c 1 out # wide enough", "lfs setstripe -c 8 out # wide enough"),
+        ("lfs setstripe out -c 1 -S 4m || exit", "lfs setstripe -c 8 out || exit"),
+        ('  lfs setstripe --stripe_count 1 "$OUT/a"; ls', "  lfs setstripe -c 8 $OUT/a; ls"),
+    ],
+)
+def test_stripes_are_changed_where_they_are_said(line, edited):
+    folder = "$OUT/a" if "$OUT" in line else "out"
+    read = body(line, f"srun -n 4 ior -w -o {folder}/x")
+    found = edited_script(read.text, "job.sh", read.launch(), NewSettings(striping="-c 8"))
+    assert f"-{line}" in found.diff
+    assert f"+{edited}" in found.diff
