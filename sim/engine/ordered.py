@@ -62,7 +62,7 @@ def lists_beside(ordered: SortedLists, lists: int, known: SortedLists | None = N
 
 
 @njit
-def _height(row: int) -> int:
+def height_of(row: int) -> int:
     """Return on how many levels a row is linked: 1 for three of four, 2 for three of 16, ..."""
     # Products of two 31-bit words stay within 63 bits, in compiled code and in Python alike.
     bits = ((int(row) + 1) * 0x1E35_A7BD) & _WORD
@@ -105,7 +105,7 @@ def _advance(ordered: SortedLists, list_id: int, row: int, level: int, key: int)
 def insert(ordered: SortedLists, list_id: int, row: int, key: int) -> None:
     """Add a row to a list."""
     ordered.keys[row] = key
-    height = _height(row)
+    height = height_of(row)
     before = -1
     for level in range(LEVELS - 1, -1, -1):
         before = _advance(ordered, list_id, before, level, key)
@@ -118,7 +118,7 @@ def insert(ordered: SortedLists, list_id: int, row: int, key: int) -> None:
 def remove(ordered: SortedLists, list_id: int, row: int) -> None:
     """Take a row out of the list that holds it."""
     smaller = ordered.keys[row] - 1
-    height = _height(row)
+    height = height_of(row)
     before = -1
     for level in range(LEVELS - 1, -1, -1):
         before = _advance(ordered, list_id, before, level, smaller)

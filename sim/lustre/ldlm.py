@@ -41,6 +41,7 @@ import numpy as np
 from xc40io.engine.calendar import schedule
 from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component
+from xc40io.engine.intervals import add_interval, next_over, remove_interval
 from xc40io.engine.network import Network
 from xc40io.engine.ordered import last_not_after
 from xc40io.engine.pool import give, live_rows, next_row, reserve, take
@@ -178,18 +179,29 @@ def covering(osc: Osc, osc_object_id: int, mode: int, start: int, end: int) -> i
     if lock_id >= 0 and _covers(osc.locks, lock_id, osc_object.object, osc_object.node, start, end):
         return lock_id
     if mode == MODE_PR:
-        lock_id = osc_object.shared_locks
-        while lock_id >= 0:
-            is_read_lock = osc.locks.locks[lock_id].mode == MODE_PR
-            if is_read_lock and _may_use(osc.locks, lock_id, osc_object.node, start, end):
-                return lock_id
-            lock_id = osc.locks.locks[lock_id].sibling
+        lock_id = _read_lock(osc, osc_object_id, start, end)
+        if lock_id >= 0:
+            return lock_id
     # The order holds the write locks of all nodes: ``_may_use`` looks whose it is.
     lock_id = last_not_after(osc.locks.order, osc_object.object, start)
     if lock_id >= 0 and _may_use(osc.locks, lock_id, osc_object.node, start, end):
         osc_object.lock = lock_id
         return lock_id
     return -1
+
+
+@outlined
+def _read_lock(osc: Osc, osc_object_id: int, start: int, end: int) -> int:
+    """Return the read lock asked for last of those that cover an extent and may be used, or -1."""
+    held, heads = osc.locks.held, osc.cache.osc_objects[osc_object_id].read_locks
+    found = number = -1
+    lock_id = next_over(held, heads, -1, end, start, number)
+    while lock_id >= 0:
+        if osc.locks.locks[lock_id].blocked == 0:
+            found = lock_id
+            number = held.youngest[lock_id, 0]
+        lock_id = next_over(held, heads, lock_id, end, start, number)
+    return found
 
 
 @outlined
@@ -203,10 +215,10 @@ def _covers(locks: Locks, lock_id: int, object_id: int, node: int, start: int, e
 @outlined
 def _group_lock(osc: Osc, osc_object_id: int, group: int) -> int:
     """Return the lock of a group that the node holds on an object; -1 if it holds none."""
-    lock_id = osc.cache.osc_objects[osc_object_id].shared_locks
+    lock_id = osc.cache.osc_objects[osc_object_id].group_locks
     while lock_id >= 0:
         lock = osc.locks.locks[lock_id]
-        if lock.mode == MODE_GROUP and lock.group == group and _is_held(osc.locks, lock_id):
+        if lock.group == group and _is_held(osc.locks, lock_id):
             return lock_id
         lock_id = lock.sibling
     return -1
@@ -263,9 +275,11 @@ def _new_lock(ldlm: Ldlm, osc_object_id: int, mode: int, start: int, end: int, n
     lock.blocked_at = lock.handled_at = lock.idle_at = now
     for reason in range(WAITED):
         lock.waited[reason] = 0.0
-    if mode != MODE_PW:  # write locks are found in the order of the object
-        lock.sibling = osc_object.shared_locks
-        osc_object.shared_locks = lock_id
+    ldlm.locks.counts[0] += 1
+    lock.number = ldlm.locks.counts[0]
+    if mode == MODE_GROUP:  # write locks are found in the order of the object
+        lock.sibling = osc_object.group_locks
+        osc_object.group_locks = lock_id
     if ldlm.programs.recorder.on:
         marks = ldlm.locks.marks[lock_id]
         marks.asked = now
@@ -431,6 +445,9 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     """Take a grant at the client; wake the program that waits for it."""
     lock = ldlm.locks.locks[lock_id]
     lock.state = _HELD
+    if lock.mode == MODE_PR:
+        heads = ldlm.cache.osc_objects[lock.osc_object_id].read_locks
+        add_interval(ldlm.locks.held, heads, lock_id, lock.start, lock.end, lock.number)
     lock.handled_at = now  # if it must go, the client knows by now: that came with the grant
     if lock.blocked:  # and who waits for it has waited for its turn until then
         lock.blocked_at = max(lock.blocked_at, now - ldlm.lnet.control_latency)
@@ -515,8 +532,10 @@ def give_up(osc: Osc, lock_id: int, now: float) -> None:
     stop = min(lock.end, _END_OF_OBJECT) + 1  # EOF + 1 would overflow
     extents, size = raise_urgency(osc, lock.osc_object_id, lock.start, stop, PRESSING)
     osc.programs.stats[_FLUSHED] += size
-    if lock.mode != MODE_PW:  # nobody finds it any more, and ``sibling`` is free for the flush
-        osc_object.shared_locks = _without(osc.locks, osc_object.shared_locks, lock_id)
+    if lock.mode == MODE_PR:  # nobody finds it any more
+        remove_interval(osc.locks.held, osc_object.read_locks, lock_id)
+    elif lock.mode == MODE_GROUP:  # and ``sibling`` is free for the flush
+        osc_object.group_locks = _without(osc.locks, osc_object.group_locks, lock_id)
     lock.state = _FLUSHING
     lock.flush_left = extents  # reads under way below it count too: their pages come, and go
     if extents == 0:

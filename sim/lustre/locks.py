@@ -39,6 +39,16 @@ import numpy as np
 
 from xc40io.engine.compiled import njit
 from xc40io.engine.component import Component, Demands
+from xc40io.engine.intervals import (
+    LEVELS,
+    Intervals,
+    add_interval,
+    enlarge_intervals,
+    first_beyond,
+    make_intervals,
+    next_over,
+    remove_interval,
+)
 from xc40io.engine.ordered import (
     SortedLists,
     enlarge_ordered,
@@ -87,7 +97,7 @@ LOCK = np.dtype(
         ("start", "i8"),  # what it was granted; what it asked for while it waits
         ("end", "i8"),
         ("mode", "i4"),  # up to in_lru: what searches look at, together in a line of the cache
-        ("next", "i4"),  # neighbours in the queue or among the object's sharers, or -1
+        ("next", "i4"),  # neighbours in the queue or among the object's groups, or -1
         ("owner", "i4"),  # the client node
         ("ast_sent", "i4"),  # its holder has been, or need not be, sent a blocking AST
         ("osc_object_id", "i4"),
@@ -100,6 +110,7 @@ LOCK = np.dtype(
         ("request_start", "i8"),  # what the client asked for
         ("request_end", "i8"),
         ("group", "i8"),  # gid of a GROUP lock
+        ("number", "i8"),  # locks are counted as they are asked for
         ("resource", "i4"),  # the object
         ("no_expand", "i4"),  # grant exactly what was asked for (LDLM_FL_NO_EXPANSION)
         ("speculative", "i4"),  # asked for ahead of use: dropped if anybody is in its way
@@ -125,10 +136,11 @@ RESOURCE = np.dtype(
         ("waiting_head", "i4"),  # queue of requests, or -1
         ("waiting_tail", "i4"),
         ("waiting_count", "i4"),
-        ("sharers_head", "i4"),  # granted PR or GROUP locks (never both at a time), or -1
+        ("group_head", "i4"),  # granted GROUP locks, or -1
         ("granted_pr", "i4"),  # how many locks of each mode are granted
         ("granted_pw", "i4"),
         ("granted_group", "i4"),
+        ("readers", "i4", LEVELS),  # the first of the granted PR locks, in `readers`
     ],
     align=True,
 )
@@ -165,6 +177,11 @@ class Locks(Component):
     )
     # the requests that wait at each object, by where they start; over the same rows
     waiting: SortedLists
+    readers: Intervals  # the granted PR locks of each object, numbered as they are granted
+    # those of each osc_object that its client holds, numbered as they are asked for
+    held: Intervals
+    counts: Integers  # int64 (2,): how many locks have been asked for, and PR locks granted
+    found: SortedLists  # one list, of what is to be brought into another order
     # int32 (locks,): `asts[: ast_count[0]]` are the locks whose holders the latest enqueue wants to
     # get a blocking AST
     asts: Indices
@@ -186,6 +203,10 @@ class Locks(Component):
             "resources": _idle(make_table(RESOURCE, resources), 0),
             "order": order,
             "waiting": lists_beside(order, resources),
+            "readers": make_intervals(rows),
+            "held": make_intervals(rows),
+            "counts": np.zeros(2, np.int64),
+            "found": lists_beside(order, 1),
             "asts": np.zeros(rows, np.int32),
             "ast_count": np.zeros(1, np.int64),
         }
@@ -202,6 +223,8 @@ class Locks(Component):
         """Make the table of locks longer, and what goes by its rows with it."""
         super().grow(name, rows)
         self._enlarge_lists(len(self.resources), rows)
+        self.readers = enlarge_intervals(self.readers, rows)
+        self.held = enlarge_intervals(self.held, rows)
         asts = np.zeros(rows, np.int32)
         asts[: len(self.asts)] = self.asts
         self.asts = asts
@@ -216,11 +239,12 @@ class Locks(Component):
     def _enlarge_lists(self, resources: int, rows: int) -> None:
         self.order = enlarge_ordered(self.order, resources, rows)
         self.waiting = lists_beside(self.order, resources, self.waiting)
+        self.found = lists_beside(self.order, 1)
 
 
 def _idle(resources: Table, first: int) -> Table:
     """Return a table of objects; the objects from ``first`` on have no lock."""
-    for head in ("waiting_head", "waiting_tail", "sharers_head"):
+    for head in ("waiting_head", "waiting_tail", "group_head", "readers"):
         resources[head][first:] = -1
     return resources
 
@@ -330,13 +354,14 @@ def cancel(locks: Locks, lock_id: int) -> None:
         resource.granted_pw -= 1
         return
     if lock.mode == MODE_PR:
+        remove_interval(locks.readers, resource.readers, lock_id)
         resource.granted_pr -= 1
-    else:
-        resource.granted_group -= 1
+        return
+    resource.granted_group -= 1
     if lock.previous >= 0:
         locks.locks[lock.previous].next = lock.next
     else:
-        resource.sharers_head = lock.next
+        resource.group_head = lock.next
     if lock.next >= 0:
         locks.locks[lock.next].previous = lock.previous
 
@@ -364,7 +389,7 @@ def _blocked_by_granted(locks: Locks, lock_id: int, ask: bool) -> bool:
     resource = locks.resources[lock.resource]
     if resource.granted_group > 0:
         # It holds the whole object, until its users release it: they are not asked.
-        holder = locks.locks[resource.sharers_head]
+        holder = locks.locks[resource.group_head]
         return not compatible(lock.mode, lock.group, holder.mode, holder.group)
     blocked = False
     row = _first_writer(locks, lock.resource, lock.request_start)
@@ -376,16 +401,34 @@ def _blocked_by_granted(locks: Locks, lock_id: int, ask: bool) -> bool:
         row = following(locks.order, lock.resource, row)
     if lock.mode == MODE_PR:
         return blocked
-    row = resource.sharers_head
+    return _blocked_by_readers(locks, lock_id, ask) or blocked
+
+
+@njit
+def _blocked_by_readers(locks: Locks, lock_id: int, ask: bool) -> bool:
+    """Tell whether a granted PR lock lies over a request; if ``ask``, ask all of them back.
+
+    The last that was granted is asked first.
+    """
+    lock = locks.locks[lock_id]
+    heads, first, last = (
+        locks.resources[lock.resource].readers,
+        lock.request_start,
+        lock.request_end,
+    )
+    row = next_over(locks.readers, heads, -1, first, last, -1)
+    if not ask or row < 0:
+        return row >= 0
     while row >= 0:
-        reader = locks.locks[row]
-        if reader.start <= lock.request_end and reader.end >= lock.request_start:
-            if not ask:
-                return True
-            blocked = True
-            _ask_back(locks, row)
-        row = reader.next
-    return blocked
+        if locks.locks[row].ast_sent == 0:
+            insert(locks.found, 0, row, -locks.readers.youngest[row, 0])
+        row = next_over(locks.readers, heads, row, first, last, -1)
+    row = following(locks.found, 0, -1)
+    while row >= 0:
+        _ask_back(locks, row)
+        row = following(locks.found, 0, row)
+    locks.found.heads[0] = -1
+    return True
 
 
 @njit
@@ -503,14 +546,18 @@ def _grant(locks: Locks, lock_id: int) -> None:
         resource.granted_pw += 1
         return
     if lock.mode == MODE_PR:
+        locks.counts[1] += 1
+        add_interval(
+            locks.readers, resource.readers, lock_id, lock.start, lock.end, locks.counts[1]
+        )
         resource.granted_pr += 1
-    else:
-        resource.granted_group += 1
+        return
+    resource.granted_group += 1
     lock.previous = -1
-    lock.next = resource.sharers_head
+    lock.next = resource.group_head
     if lock.next >= 0:
         locks.locks[lock.next].previous = lock_id
-    resource.sharers_head = lock_id
+    resource.group_head = lock_id
 
 
 # --------------------------------------------------------------------------- the extent policy
@@ -547,12 +594,9 @@ def policy_granted(locks: Locks, lock_id: int) -> None:
         lock.end = locks.locks[row].start - 1
     if lock.mode == MODE_PW:
         conflicts += resource.granted_pr
-        row = resource.sharers_head
-        while row >= 0:
-            reader = locks.locks[row]
-            if reader.start > lock.request_end:
-                lock.end = min(lock.end, reader.start - 1)
-            row = reader.next
+        row = first_beyond(locks.readers, resource.readers, lock.request_end)
+        if row >= 0:
+            lock.end = min(lock.end, locks.locks[row].start - 1)
     if conflicts > 0:
         lock.start = lock.request_start
     fixup(locks, lock_id, conflicts)

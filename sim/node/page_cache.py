@@ -19,6 +19,7 @@ import numpy as np
 from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.hashmap import HashMap, enlarge_map, find, make_map, pair_key, put
+from xc40io.engine.intervals import LEVELS
 from xc40io.engine.network import Network
 from xc40io.engine.ordered import SortedLists, enlarge_ordered, make_ordered
 from xc40io.engine.page import PAGE
@@ -85,12 +86,13 @@ OSC_OBJECT = np.dtype(  # an object as one client node sees it: its locks and pa
         ("listed", "i1"),  # in the list of its OSC
         ("evict_listed", "i1"),  # in the node's order of eviction
         ("evict_next", "i4"),  # the next there
-        ("shared_locks", "i4"),  # its first PR or GROUP lock
+        ("group_locks", "i4"),  # its first GROUP lock
         ("dirty", "i4"),  # the list of its dirty bytes that are in no extent, or -1
         ("readers", "i4"),  # programs that wait for pages
         ("sibling", "i4"),  # the next osc_object of the object, on another node
         ("lock", "i4"),  # a write lock that covered what was sought last, or -1
-        ("rest", "i4", 9),  # of the line
+        ("read_locks", "i4", LEVELS),  # the first of its PR locks
+        ("rest", "i4", 5),  # of the line
     ],
     align=True,
 )
@@ -264,7 +266,9 @@ def osc_object_of(cache: PageCache, object_id: int, node: int, inode: int) -> in
     osc_object.object = object_id
     osc_object.ost = cache.files.objects[object_id].ost
     osc_object.inode = inode
-    osc_object.shared_locks = -1
+    osc_object.group_locks = -1
+    for level in range(LEVELS):
+        osc_object.read_locks[level] = -1
     osc_object.lock = -1
     osc_object.flushing = -1
     osc_object.cached = new_list(cache.byte_lists)
