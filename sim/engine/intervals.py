@@ -50,8 +50,11 @@ def enlarge_intervals(intervals: Intervals, rows: int) -> Intervals:
     """Return the same with rows up to ``rows``; those that were never used take no memory."""
     larger = make_intervals(rows)
     if intervals.youngest.any():
-        for old, new in zip(intervals[:-1], larger[:-1], strict=True):
-            new[: len(old)] = old
+        count = len(intervals.starts)
+        larger.starts[:count] = intervals.starts
+        larger.next[:count] = intervals.next
+        larger.reach[:count] = intervals.reach
+        larger.youngest[:count] = intervals.youngest
     return larger
 
 
@@ -112,7 +115,7 @@ def _sum_up(intervals: Intervals, row: int, level: int) -> None:
 def add_interval(
     intervals: Intervals, heads: Indices, row: int, start: int, end: int, number: int
 ) -> None:
-    """Add a row from ``start`` to ``end``, inclusive; numbers are of age, from 1 on: the largest is the youngest."""
+    """Add a row from ``start`` to ``end``, inclusive; the youngest has the largest number > 0."""
     intervals.starts[row] = start
     intervals.reach[row, 0] = end
     intervals.youngest[row, 0] = number

@@ -23,7 +23,8 @@ from xc40io.lustre.brw import (
 )
 from xc40io.lustre.ldlm import Ldlm, LockState, give_up, grant_waiting, leave_lru
 from xc40io.lustre.locks import cancel, withdraw
-from xc40io.lustre.osc.dirty import discard_extent, forget_unsent, wake_waiters
+from xc40io.lustre.osc.dirty import discard_extent, wake_waiters
+from xc40io.lustre.osc.lines import leave_line
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import extent_done
 from xc40io.node.osc_extents import first_dirty
@@ -112,7 +113,7 @@ def drop_dirty(osc: Osc, osc_objects: Integers, now: float, lost: Integers) -> N
         int64 (1,): the bytes that are lost are added to it.
     """
     for i in range(len(osc_objects)):
-        forget_unsent(osc, osc_objects[i])
+        leave_line(osc, osc_objects[i])
         obd_id = obd_of(osc, osc_objects[i])
         extent_id = first_dirty(osc.cache, osc_objects[i])
         while extent_id >= 0:

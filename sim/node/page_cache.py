@@ -80,10 +80,10 @@ OSC_OBJECT = np.dtype(  # an object as one client node sees it: its locks and pa
         ("full", "i4"),  # unsent extents that fill an RPC
         ("urgent", "i4"),  # unsent extents that must go soon
         ("pressing", "i4"),  # unsent extents that someone waits for the lock of
-        ("next", "i4"),  # the next in the list of its OSC
+        ("next", "i4"),  # the next in the line of its SSD
         ("flushing", "i4"),  # its first lock that waits for write-back
         ("ost", "i2"),  # of the object
-        ("listed", "i1"),  # in the list of its OSC
+        ("listed", "i1"),  # in the line of its SSD, or in which line of its OSC, from 1 on; else 0
         ("evict_listed", "i1"),  # in the node's order of eviction
         ("evict_next", "i4"),  # the next there
         ("group_locks", "i4"),  # its first GROUP lock
@@ -141,6 +141,9 @@ PROGRAM.add(
     Column("osc_object_id", "i4", often=True),
 )
 
+LINES = 3
+"""Lines of osc_objects with unsent bytes in an OSC (``xc40io.lustre.osc.lines``)."""
+
 WRITE_TURNS = 4
 READ_TURNS = 1
 DROP_TURNS = 1
@@ -173,6 +176,8 @@ class PageCache(Component):
     spare_osc_extents: Pool
     # one extent in eight of every osc_object, in the order of the object: where a search begins
     milestones: SortedLists
+    # osc_objects with unsent bytes: the lines that their OSC keeps, in the order in which they came
+    unsent: SortedLists
     rpc_size: int  # bytes of an extent: of a whole BRW RPC
     max_node_cache: int  # bytes that a node caches at most (`max_cached_mb`)
     tree_page: float  # seconds of a node to enter a written page into the tree of its file's pages
@@ -202,6 +207,7 @@ class PageCache(Component):
             osc_extents=make_table(OSC_EXTENT, rows),
             spare_osc_extents=make_pool(rows),
             milestones=make_ordered(rows, rows),
+            unsent=make_ordered(LINES * site.nodes * machine.lustre.targets, rows),
             rpc_size=machine.lustre.rpc_size,
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,
@@ -236,6 +242,7 @@ class PageCache(Component):
             return
         if name == "osc_objects":
             self.osc_objects_by_pair = enlarge_map(self.osc_objects_by_pair, 2 * rows)
+            self.unsent = enlarge_ordered(self.unsent, len(self.unsent.heads), rows)
         self.milestones = enlarge_ordered(
             self.milestones, len(self.osc_objects), len(self.osc_extents)
         )

@@ -83,7 +83,7 @@ def _write_piece(osc: Osc, program_id: int, now: float) -> float:
     if program.piece == 0:
         program.phase = ROOM_FREED
         program.since = now
-        # That somebody waits makes the OSC send what does not fill an RPC (_osc_object_to_write).
+        # That somebody waits makes the OSC send what does not fill an RPC (next_in_line).
         join(osc.obds[obd_id].waiters, osc.programs.rows, program_id)
         pump(osc, obd_id, now)
         return GONE

@@ -10,6 +10,7 @@ from xc40io.engine.compiled import outlined
 from xc40io.engine.page import PAGE
 from xc40io.engine.queue import length, pop
 from xc40io.engine.record import Column
+from xc40io.lustre.osc.lines import leave_line, stand_in_line
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import lower_urgency, raise_urgency
 from xc40io.node.osc_extents import (
@@ -22,7 +23,6 @@ from xc40io.node.osc_extents import (
     grow_extent,
     piece_of,
 )
-from xc40io.node.page_cache import list_osc_object, unlist_osc_object
 from xc40io.node.pages import add_cached
 from xc40io.plane.programs import PROGRAM, wake
 
@@ -116,8 +116,7 @@ def dirty_pages(osc: Osc, osc_object_id: int, offset: int, size: int) -> int:
     # They are dirty by now: else making room in a full cache would drop them.
     stop = -(-(offset + size) // PAGE) * PAGE
     add_cached(osc.cache, osc_object_id, offset // PAGE * PAGE, stop)
-    obd_id = obd_of(osc, osc_object_id)
-    list_osc_object(osc.cache, osc.obds[obd_id].osc_objects, osc_object_id)
+    stand_in_line(osc, osc_object_id)
     if inode.flush_head >= 0:  # an fsync waits until nothing of the file is dirty
         raise_urgency(osc, osc_object_id, offset, offset + size, URGENT)
     return size - added
@@ -130,32 +129,12 @@ def discard(osc: Osc, object_id: int) -> None:
     while osc_object_id >= 0:
         osc_object = osc.cache.osc_objects[osc_object_id]
         obd_id = obd_of(osc, osc_object_id)
-        forget_unsent(osc, osc_object_id)
+        leave_line(osc, osc_object_id)
         extent_id = first_dirty(osc.cache, osc_object_id)
         while extent_id >= 0:
             discard_extent(osc, obd_id, extent_id)
             extent_id = first_dirty(osc.cache, osc_object_id)
         osc_object_id = osc_object.sibling
-
-
-@outlined
-def forget_unsent(osc: Osc, osc_object_id: int) -> None:
-    """Take an osc_object out of the list of those that have something to send, if it is there."""
-    if osc.cache.osc_objects[osc_object_id].listed:
-        obd_id = obd_of(osc, osc_object_id)
-        before = _osc_object_before(osc, obd_id, osc_object_id)
-        unlist_osc_object(osc.cache, osc.obds[obd_id].osc_objects, osc_object_id, before)
-
-
-@outlined
-def _osc_object_before(osc: Osc, obd_id: int, osc_object_id: int) -> int:
-    """Return the osc_object before another in the list of their OSC; -1 if it is the first."""
-    previous = -1
-    at = osc.obds[obd_id].osc_objects.head
-    while at != osc_object_id:
-        previous = at
-        at = osc.cache.osc_objects[at].next
-    return previous
 
 
 @outlined

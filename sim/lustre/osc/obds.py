@@ -31,7 +31,7 @@ CLIENT_OBD = np.dtype(  # an OSC; its number is node * OSTs + OST
         ("grant", "i8"),  # bytes that the OST has promised to take
         ("in_flight", "i4"),
         ("works", QUEUE),  # runs of bytes to be read or moved directly
-        ("osc_objects", QUEUE),  # with unsent bytes
+        ("listed", "i8"),  # osc_objects that have come with unsent bytes so far
         ("pressing", "i4"),  # dirty extents that someone waits for the lock of
         ("waiters", QUEUE),  # programs that wait for room
         ("lru", QUEUE),  # unused locks, the one unused longest first
@@ -82,7 +82,7 @@ class Osc(Component):
         """Return idle OSCs, with what their OSTs have promised to take."""
         lustre = site.machine.lustre
         obds = make_table(CLIENT_OBD, site.nodes * lustre.targets)
-        for queue in (obds.works, obds.osc_objects, obds.waiters, obds.lru):
+        for queue in (obds.works, obds.waiters, obds.lru):
             clear_all(queue)
         obds.grant = lustre.initial_grant
         return site.make(

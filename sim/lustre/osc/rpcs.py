@@ -29,6 +29,7 @@ from xc40io.lustre.brw import (
 )
 from xc40io.lustre.net.bulk import add_rpc
 from xc40io.lustre.osc.dirty import release_room, wake_waiters
+from xc40io.lustre.osc.lines import leave_line, next_in_line, stand_in_line
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.lustre.osc.urgency import extent_done, lower_urgency
 from xc40io.lustre.server.disks import parity_work
@@ -44,7 +45,7 @@ from xc40io.node.osc_extents import (
     first_dirty,
     write_extent,
 )
-from xc40io.node.page_cache import PageCache, list_osc_object, unlist_osc_object
+from xc40io.node.page_cache import PageCache
 from xc40io.node.pages import add_cached, served_readers
 from xc40io.plane.causes import Cause
 from xc40io.plane.programs import charge, wake
@@ -90,48 +91,13 @@ def pump(osc: Osc, obd_id: int, now: float) -> None:
         limit = osc.rpcs_in_flight + (1 if obd.pressing > 0 else 0)
         if obd.in_flight >= limit:
             return
-        osc_object_id, previous = _osc_object_to_write(osc, obd_id)
+        osc_object_id = next_in_line(osc, obd_id)
         if osc_object_id >= 0:
-            _write_back(osc, obd_id, osc_object_id, previous, now)
+            _write_back(osc, obd_id, osc_object_id, now)
         elif obd.works.head >= 0:
             _send_work(osc, obd_id, now)
         else:
             return
-
-
-@outlined
-def _osc_object_to_write(osc: Osc, obd_id: int) -> tuple[int, int]:
-    """Return the next osc_object that makes an RPC, and the one before it in the list; or -1."""
-    obd = osc.obds[obd_id]
-    # Nobody waits before the others have filled their parts of the room, too: Lustre's writers take
-    # it page by page side by side.
-    starving = obd.waiters.head >= 0 and obd.coming == 0
-    previous = -1
-    osc_object_id = obd.osc_objects.head
-    while osc_object_id >= 0:
-        osc_object = osc.cache.osc_objects[osc_object_id]
-        if obd.pressing > 0:  # nothing else goes before those that lock holders wait for
-            makes_rpc = osc_object.pressing > 0
-        else:
-            makes_rpc = starving or osc_object.urgent > 0 or _is_full(osc, osc_object_id)
-        if makes_rpc:
-            return osc_object_id, previous
-        previous = osc_object_id
-        osc_object_id = osc_object.next
-    return -1, -1
-
-
-@outlined
-def _is_full(osc: Osc, osc_object_id: int) -> bool:
-    """Tell whether an osc_object has enough for an RPC that nobody waits for.
-
-    Its dirty pages make one, wherever they are; from Lustre 2.10 on (LU-8515) one of its extents
-    does.
-    """
-    osc_object = osc.cache.osc_objects[osc_object_id]
-    if osc.full_first:
-        return osc_object.full > 0
-    return osc_object.unsent >= osc.cache.rpc_size
 
 
 @outlined
@@ -154,7 +120,7 @@ def _next_to_go(osc: Osc, osc_object_id: int) -> int:
 
 
 @outlined
-def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: float) -> None:
+def _write_back(osc: Osc, obd_id: int, osc_object_id: int, now: float) -> None:
     """Fill an RPC with dirty extents of an osc_object and send it."""
     osc_object = osc.cache.osc_objects[osc_object_id]
     obd = osc.obds[obd_id]
@@ -179,9 +145,9 @@ def _write_back(osc: Osc, obd_id: int, osc_object_id: int, previous: int, now: f
             extent_id = dirty_from(osc.cache, extent_id)
     osc_object.unsent -= size
     # An osc_object with more to send goes to the end of the line: objects of an OST take turns.
-    unlist_osc_object(osc.cache, obd.osc_objects, osc_object_id, previous)
+    leave_line(osc, osc_object_id)
     if osc_object.unsent > 0:
-        list_osc_object(osc.cache, obd.osc_objects, osc_object_id)
+        stand_in_line(osc, osc_object_id)
     low = osc.cache.osc_extents[first].low
     obd.in_flight += 1
     flying, object_id = obd.in_flight, osc_object.object

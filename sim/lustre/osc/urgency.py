@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from xc40io.engine.calendar import schedule
 from xc40io.engine.compiled import outlined
+from xc40io.lustre.osc.lines import stand_in_line
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.node.osc_extents import CALM, DIRTY, PRESSING, READING, first_extent
 from xc40io.plane.registry import LOCK_EVENT
@@ -39,6 +40,8 @@ def raise_urgency(
                     osc.obds[obd_of(osc, osc_object_id)].pressing += 1
                 extent.urgency = urgency
         extent_id = extent.next
+    if osc_object.listed > 0:
+        stand_in_line(osc, osc_object_id)
     return count, size
 
 
