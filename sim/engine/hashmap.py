@@ -16,6 +16,9 @@ PAIR_BITS = 31
 _EMPTY = -1
 _MULTIPLIER = -7046029254386353131  # 2^64 / golden ratio, as a signed number: spreads the keys
 
+_SHIFT = PAIR_BITS + 1
+"""Low bits of a product that are left out: the first number of a pair has no part in them."""
+
 
 class HashMap(NamedTuple):
     """``keys[i]`` maps to ``rows[i]``; the size is a power of two, ``used`` of it are taken."""
@@ -47,7 +50,7 @@ def _fill(table: HashMap, keys: Integers, rows: Indices) -> None:
     They are put in by where their search begins: each comes there, or next to the one before it.
     """
     mask = len(table.keys) - 1
-    home = ((keys * _MULTIPLIER) >> 20) & mask  # as `_home` says of one: products may overflow
+    home = ((keys * _MULTIPLIER) >> _SHIFT) & mask  # as `_home` says of one: products may overflow
     order = np.argsort(home, kind="stable")
     keys, rows, number = keys[order], rows[order], np.arange(len(keys))
     slot = np.maximum.accumulate(home[order] - number) + number
@@ -68,8 +71,7 @@ def pair_key(first: int, second: int) -> int:
 @njit
 def _home(table: HashMap, key: int) -> int:
     """Return the slot where the search for a key begins."""
-    # The low bits of a product are hardly mixed.
-    return ((int(key) * _MULTIPLIER) >> 20) & (len(table.keys) - 1)
+    return ((int(key) * _MULTIPLIER) >> _SHIFT) & (len(table.keys) - 1)
 
 
 @njit

@@ -70,3 +70,9 @@ def test_a_larger_map_has_the_same_rows_also_round_its_end(
         assert discard(larger, key) == 2 * row
     for row, key in enumerate(keys):
         assert find(larger, key) == (row if row % 2 else -1)
+
+
+def test_pairs_with_the_same_second_number_do_not_crowd() -> None:
+    table = make_map(4096)
+    homes = {int(_home(table, pair_key(first, 7))) for first in range(2048)}
+    assert len(homes) > 1024

@@ -188,6 +188,11 @@ def _read_ahead_in_strides(osc: Osc, program_id: int, left: int, now: float) -> 
     length = osc.programs.operations[program.op].length
     end = osc.files.rows[osc.programs.operations[program.op].file].end
     start = program.next_read + program.gap
+    behind = min(program.ahead_done, end) - start - length  # whole calls were asked for before
+    if behind >= 0:
+        calls = min(behind // (length + program.gap) + 1, (left - 1) // length)
+        start += calls * (length + program.gap)
+        left -= calls * length
     while left > 0 and start < end:
         stop = min(start + min(length, left), end)
         left -= stop - start
