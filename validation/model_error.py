@@ -38,7 +38,6 @@ from xc40io.validation.cross_validation import (
 from xc40io.validation.fold import series_of
 from xc40io.validation.kept import Result, load_kept
 from xc40io.validation.metric import EACH
-from xc40io.validation.near_weights import near_weights
 from xc40io.validation.pooling import WeightedError, pooled, quantile, spread
 from xc40io.validation.ratio_error import (
     Gain,
@@ -327,6 +326,8 @@ def known_errors(crossed: CrossValidation) -> KnownErrors:
 
 def weights_of(known: KnownErrors, claims: Mapping[str, Claim]) -> Weights:
     """Return how much what was measured of one run tells of another."""
+    from xc40io.validation.near_weights import near_weights  # it takes SciPy
+
     measured = [*known.rates, *known.metadata]
     runs = runs_of(measured)
     series = [{series_of(claims[rate.claim]) for rate in one.rates} for one in measured]

@@ -61,6 +61,7 @@ _OTHERS = {"x.csv": "nodes,written\n1,1 GB\n"}
 _PLACES = ("FILE", "DIR", "FOLDER", "TABLE")
 _READS = {
     *(
+        "--measured",
         "--machine",
         "--like",
         "--answers",

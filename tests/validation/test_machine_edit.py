@@ -40,6 +40,7 @@ def test_what_stands_in_another_file_is_not_edited_in_one_that_is_like_it() -> N
         "cori-haswell-2019",
         "cori-knl-2019",
         "ddn-isc17",
+        "shaheen-fitted",
         "theta-2017",
     }
     with pytest.raises(

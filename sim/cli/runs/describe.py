@@ -36,7 +36,7 @@ library, and whether all ranks call together. What is typed as an option is not 
 
 \b
   xc40io describe job.sh --output climate.yaml
-  xc40io describe --nodes 128 --ppn 32 --size 93m --library hdf5 --collective --output climate.yaml
+  xc40io describe --nodes 128 --ppn 32 --size 93m --library hdf5 --collective --output hdf5.yaml
   xc40io explain climate.yaml --every '20 min'
 
 Of a job script nodes, ranks, stripes and hints are taken; else options say them. Where one call
