@@ -51,7 +51,8 @@ def stations_keep_their_rates(result: Result) -> None:
     dead = tuple(f"{part} " for part in _away(result))
     late = [fault for fault in result.scenario.faults if fault.kind == "slow" and fault.begin]
     for use in result.stations():
-        if (background.read or background.write) and dead and f"{use.name} ".startswith(dead):
+        others = background.read or background.write or background.typical
+        if others and dead and f"{use.name} ".startswith(dead):
             continue  # what others want of it counts, though it may not be back in time to serve it
         assert use.waiting >= 0.0, use
         assert use.busy <= (use.last - use.first) * (1 + _SLACK) + _ROUNDING, use
