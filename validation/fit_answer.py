@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from xc40io.config.like_file import like_file
 from xc40io.telling.answer import CELL, Answer, Column, Columns, Points, Table, Text, To, Values
@@ -200,7 +201,7 @@ def shared_values(found: Fit, new: Mapping[str, NewValue]) -> dict[Path, dict[st
     return changed
 
 
-def _measured(found: Fit) -> Iterator[dict[str, object]]:
+def _measured(found: Fit) -> Iterator[dict[str, Any]]:
     """Yield the runs that were measured, each as far off as it is if the others tell it."""
     for one in found.numbers:
         if one.place is not None:

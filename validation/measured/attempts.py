@@ -225,7 +225,8 @@ def _seconds(path: str, measured: Sequence[Measurement], tuner: Tuner) -> tuple[
     if not phases:
         raise InputError(f"{path}: the job moves no bytes in phases that are minimised")
     total, variance = 0.0, 0.0
-    for access in dict.fromkeys(access_of(phase.name) for phase in phases):
+    found: dict[Access, None] = dict.fromkeys(access_of(phase.name) for phase in phases)
+    for access in found:
         those = [phase for phase in phases if access_of(phase.name) == access]
         took, noise = _of_access(path, access, those, measured, objective)
         total, variance = total + took, variance + (took * noise) ** 2
