@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from xc40io.run.foreseen import Foreseen
+
 _PATIENCE = 1.0
 """Seconds of waiting before the bar appears."""
 
@@ -37,6 +39,7 @@ class ProgressBar:
         self._on_terminal = sys.stderr.isatty()
         self._bar: Progress | None = None
         self._words = "simulated"
+        self._expected = ""  # said when something is shown for the first time
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -57,6 +60,7 @@ class ProgressBar:
             return
         if time.monotonic() - self._began < _PATIENCE:
             return
+        self._say_expected()
         if self._bar is None:
             self._bar = _bar(self._counted)
             self._bar.add_task(self._words, total=total)
@@ -72,6 +76,7 @@ class ProgressBar:
         if now - self._said < _SILENCE:
             return
         self._said = now
+        self._say_expected()
         share = f" ({done / total:.0%})" if total else ""
         what = (
             f"{done / 1e9:.3g} of {total / 1e9:.3g} GB"
@@ -91,6 +96,21 @@ class ProgressBar:
             self(done, total)
 
         return show
+
+    def foretell(self, run: Foreseen) -> None:
+        """Say what a run will be: at once if that is too much, else when there is time to read it.
+
+        It is told before the run, of which the numbers follow.
+        """
+        smaller = run.too_much()
+        self._expected = run.words + smaller
+        if smaller:
+            self._say_expected()
+
+    def _say_expected(self) -> None:
+        if self._expected:
+            print(f"xc40io: {self._expected}", file=sys.stderr, flush=True)
+        self._expected = ""
 
     def say(self, words: str) -> None:
         """Show from the next number on what is being done."""

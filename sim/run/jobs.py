@@ -19,6 +19,7 @@ from xc40io.config.scenario import Scenario, changed_machine, check_job
 from xc40io.config.units import format_seconds
 from xc40io.engine.types import Indices
 from xc40io.run.built_machine import Progress
+from xc40io.run.foreseen import Foreseen
 from xc40io.run.job_list import SeededJob, all_jobs, seeded_jobs
 from xc40io.run.result import Result, save
 from xc40io.run.simulate import run_jobs
@@ -159,6 +160,7 @@ def simulate_jobs(
     record: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] | None = None,
+    foretell: Callable[[Foreseen], None] | None = None,
 ) -> JobsResult:
     """Run the jobs of a scenario together to the end of the last one.
 
@@ -173,9 +175,11 @@ def simulate_jobs(
     record
         Whether to record what all jobs do together.
     progress
-        Told from time to time how far a run has come.
+        Told from time to time how far all runs have come.
     say
         Told what is being run, before each run.
+    foretell
+        Told before how long the jobs together will take, and how much memory.
 
     Raises
     ------
@@ -187,27 +191,24 @@ def simulate_jobs(
     machine = machine_of_jobs(scenario)
     jobs = seeded_jobs(scenario)
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
-
-    def run(
-        chosen: Sequence[SeededJob],
-        allocations: Mapping[str, Allocation] = _NONE,
-        *,
-        record: bool = False,
-    ) -> list[Result]:
-        return _run(scenario, machine, chosen, allocations, record=record, progress=progress)
-
     tell = say or _tell_nobody
+    alone_too = alone and len(jobs) > 1
+    part = _Parts(progress, 1 + alone_too)
+
     tell("all jobs")
-    together = run(jobs, record=record)
+    together = _run(scenario, machine, jobs, _NONE, record=record, progress=part, foretell=foretell)
+    part.ended()
     at_work = _at_work(together)
     outcomes = []
     for entry, result in zip(jobs, together, strict=True):
         by_itself: Result | None = None
-        if alone and len(jobs) == 1:
-            by_itself = result
-        elif alone:
+        if alone_too:
             tell(f"{entry.job.name} alone")
-            (by_itself,) = run([entry], {entry.job.name: result.allocation})
+            own = {entry.job.name: result.allocation}
+            (by_itself,) = _run(scenario, machine, [entry], own, progress=part)
+            part.ended()
+        elif alone:
+            by_itself = result
         outcomes.append(_outcome(entry, result, by_itself, at_work))
     wall = time.perf_counter() - began
     return JobsResult(scenario=scenario, machine=machine, jobs=tuple(outcomes), wall=wall)
@@ -257,6 +258,7 @@ def _run(
     *,
     record: bool = False,
     progress: Progress | None = None,
+    foretell: Callable[[Foreseen], None] | None = None,
 ) -> list[Result]:
     """Run jobs together, each with its given allocation, if any."""
     submissions = [
@@ -274,7 +276,30 @@ def _run(
         ],
         record=record,
         progress=progress,
+        foretell=foretell,
     )
+
+
+class _Parts:
+    """Tells how far all runs have come, of which each tells of itself: first that of all jobs.
+
+    ``times``: how many times as much as in that one is done in all.
+    """
+
+    def __init__(self, tell: Progress | None, times: int) -> None:
+        self._tell = tell
+        self._times = times
+        self._total = self._before = self._own = 0
+
+    def __call__(self, done: int, total: int) -> None:
+        self._total = self._total or total * self._times
+        self._own = total
+        if self._tell is not None:
+            self._tell(self._before + done, self._total)
+
+    def ended(self) -> None:
+        """Note that a run has ended: the next one begins where it is done."""
+        self._before += self._own
 
 
 def _tell_nobody(words: str) -> None:

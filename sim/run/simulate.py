@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from xc40io.engine.compiled import is_compiling
 from xc40io.machine.loop import run
 from xc40io.run.built_machine import BuiltMachine, Progress, build_machine
 from xc40io.run.deadlock import deadlock
+from xc40io.run.foreseen import Foreseen, foreseen
 from xc40io.run.recording import recorded_by
 from xc40io.run.result import Result
 from xc40io.run.station_table import station_table
@@ -34,6 +35,7 @@ def simulate(
     progress: Progress | None = None,
     workload: Workload | None = None,
     record: bool = False,
+    foretell: Callable[[Foreseen], None] | None = None,
 ) -> Result:
     """Run a scenario of one job to its end.
 
@@ -48,6 +50,8 @@ def simulate(
         yet.
     record
         Whether to record every call, RPC, request, lock and wait: ``Result.recording``.
+    foretell
+        Told before how long it will take, and how much memory.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def simulate(
         faults=said_faults(scenario.faults, scenario.slow),
         record=record or workload.needs_recording,
         progress=progress,
+        foretell=foretell,
     )
     return result
 
@@ -95,6 +100,7 @@ def run_jobs(
     faults: Sequence[FieldFault] = (),
     record: bool = False,
     progress: Progress | None = None,
+    foretell: Callable[[Foreseen], None] | None = None,
 ) -> list[Result]:
     """Run jobs to their ends.
 
@@ -106,6 +112,8 @@ def run_jobs(
         The jobs, checked, in the order in which they get their nodes.
     background, seed, faults, record, progress
         As :func:`~xc40io.run.built_machine.build_machine` takes them.
+    foretell
+        Told before how long it will take, and how much memory.
 
     Returns
     -------
@@ -119,6 +127,8 @@ def run_jobs(
         If they do not fit the machine, or one of them turns out to be impossible.
     """
     began = time.perf_counter()
+    if foretell is not None:
+        foretell(foreseen(submissions, machine))
     built = build_machine(
         machine,
         submissions,

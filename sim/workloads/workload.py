@@ -78,6 +78,10 @@ class Workload(ABC):
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that so many ranks will read and write in all, about."""
 
+    def metadata_operations(self, ranks: int) -> int:  # noqa: ARG002
+        """Return how many items so many ranks make, look at and remove, where that is the work."""
+        return 0
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
         """Return what its phases are that differ; ranks: of the job."""
         return (PhaseTraits(bytes_a_rank=self.bytes_to_move(ranks) // ranks),)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from xc40io.results import progress
+from xc40io.run.foreseen import Foreseen
 
 
 class Terminal(io.StringIO):
@@ -49,3 +50,30 @@ def test_bytes_of_one_run_are_counted_and_then_runs(monkeypatch):
         bar.counting("runs")(3, 7)
     assert "5.0/10.0 GB" in stream.getvalue()
     assert "3/7" in stream.getvalue()
+
+
+def foreseen(calls: float) -> Foreseen:
+    none = {"rpcs": 0.0, "operations": 0.0, "flying": 0.0}
+    return Foreseen(2, 2, calls, pieces=calls, locks=calls, **none)
+
+
+def test_what_a_run_will_be_is_said_with_the_first_line(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_SILENCE", 0.0)
+    with progress.ProgressBar() as bar:
+        bar.foretell(foreseen(1e6))
+        assert capsys.readouterr().err == ""
+        bar(1, 2)
+        bar(2, 2)
+    first, *rest = capsys.readouterr().err.splitlines()
+    said = "2 ranks, 1,000,000 calls, 1,000,000 bulk RPCs: about 10 s and 0.88 GB of memory"
+    assert first == f"xc40io: {said}"
+    assert len(rest) == 2
+
+
+def test_what_would_make_a_run_smaller_is_said_at_once(capsys):
+    with progress.ProgressBar() as bar:
+        bar.foretell(foreseen(1e12))
+        said = capsys.readouterr().err
+        bar(1, 2)
+    assert "GB are free; smaller would be larger calls, fewer of them, or fewer rep" in said
+    assert "calls" not in capsys.readouterr().err

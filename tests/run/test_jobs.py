@@ -219,3 +219,16 @@ def test_some_jobs_run_as_if_the_others_were_not_there() -> None:
     assert phases_of(alone) == together.jobs[1].alone.phases
     everybody = simulate_some(jobs, ["a", "b", "c"])
     assert [result.rows for result in everybody] == [one.result.rows for one in together.jobs]
+
+
+def test_the_total_of_all_runs_is_known_from_the_first_word_on():
+    jobs = [
+        {"name": name, "nodes": 1, "ppn": 1, "workload": {"ior": f"-w -t 1m -b {size}m"}}
+        for name, size in (("a", 1), ("b", 4))
+    ]
+    told: list[tuple[int, int]] = []
+    scenario = JobsScenario(machine="theta", jobs=jobs)
+    simulate_jobs(scenario, progress=lambda done, total: told.append((done, total)))
+    assert {total for _, total in told} == {10 << 20}
+    assert told == sorted(told)
+    assert told[-1][0] == 10 << 20

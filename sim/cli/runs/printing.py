@@ -48,7 +48,13 @@ def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     check_files(workload)
     check_view(view, scenario)
     with ProgressBar() as progress:
-        result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
+        result = simulate(
+            scenario,
+            progress=progress,
+            workload=workload,
+            record=keep.recorded,
+            foretell=progress.foretell,
+        )
     tell_result(result, view, keep)
 
 

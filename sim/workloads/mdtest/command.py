@@ -43,6 +43,10 @@ class Mdtest(CommandWorkload):
         """Return the bytes that all iterations write and read."""
         return self.command.test.bytes_to_move(ranks)
 
+    def metadata_operations(self, ranks: int) -> int:
+        """Return what all iterations do with all items."""
+        return self.command.test.item_operations(ranks)
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
         """Return that all are about metadata."""
         test = self.command.test

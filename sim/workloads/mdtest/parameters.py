@@ -224,6 +224,12 @@ class MdtestTest:
         read = self.read_bytes * (self.files and self.read)
         return self.iterations * sum(self.tasks(ranks)) * self.rank_items * (written + read)
 
+    def item_operations(self, ranks: int) -> int:
+        """Return how many operations so many ranks do on items in all."""
+        trees = {Operation.TREE_CREATION, Operation.TREE_REMOVAL}
+        of_item = sum(operation not in trees for operation in self.operations)
+        return self.iterations * sum(self.tasks(ranks)) * self.rank_items * of_item
+
 
 _NO_GPU = f"{NO_GPU}; leave it out"
 

@@ -1,0 +1,71 @@
+"""What is foreseen of a run, beside what the run then is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.run.foreseen import Foreseen, foreseen
+from xc40io.run.simulate import simulate
+from xc40io.run.submission import Submission
+from xc40io.workloads.catalogue import workload_of
+
+NEAR = 2.5
+"""Times as many events as foreseen, or as few, in runs of some size."""
+
+CASES: dict[str, dict[str, Any]] = {
+    "own files": {"workload": {"ior": "-F -w -r -e -t 1m -b 16m"}},
+    "small calls on own files": {"workload": {"ior": "-F -w -r -e -t 64k -b 8m"}},
+    "direct": {"workload": {"ior": "-F -w -B -t 1m -b 16m"}},
+    "a shared file": {"workload": {"ior": "-w -e -t 8m -b 16m"}, "striping": {"count": 8}},
+    "pieces": {"workload": {"ior": "-w -r -C -t 47008 -b 47008 -s 40"}},
+    "collective": {"workload": {"ior": "-a MPIIO -c -w -r -t 1m -b 8m"}},
+    "an SSD": {"workload": {"ior": "-F -w -r -e -t 64k -b 8m"}, "target": "ssd"},
+    "metadata": {"workload": {"mdtest": "-n 100"}},
+    "files with bytes": {"workload": {"mdtest": "-F -n 100 -w 3901 -e 3901"}},
+    "a kernel": {"workload": {"kernel": {"name": "hacc-io"}}},
+}
+
+
+def of(case: dict[str, Any], **size: int) -> tuple[Scenario, Foreseen]:
+    job = {"machine": "theta", "nodes": 8, "ppn": 8} | size | case
+    scenario = Scenario.model_validate(job)
+    submission = Submission(scenario, workload_of(scenario.workload))
+    return scenario, foreseen([submission], machine_of(scenario))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_so_many_events_come_as_were_foreseen(name: str) -> None:
+    scenario, before = of(CASES[name])
+    events = simulate(scenario).events
+    assert events / NEAR < before.events < events * NEAR
+
+
+def test_a_run_twice_as_large_takes_twice_as_long() -> None:
+    _, one = of({"workload": {"ior": "-w -t 1m -b 64m"}})
+    _, two = of({"workload": {"ior": "-w -t 1m -b 64m"}}, nodes=16)
+    assert two.seconds == pytest.approx(2 * one.seconds)
+    assert one.memory < two.memory < 2 * one.memory
+
+
+def test_a_small_run_is_not_too_much() -> None:
+    _, small = of({"workload": {"ior": "-w"}})
+    assert small.too_much() == ""
+    assert "about 1 s and 0.084 GB of memory" in small.words
+
+
+@pytest.mark.parametrize(
+    ("workload", "smaller"),
+    [
+        ({"ior": "-w -t 1m -b 10g -s 200"}, "fewer bytes or repetitions, or --rpcs-as-one 8"),
+        ({"ior": "-w -t 4k -b 4k -s 1000000"}, "larger calls, fewer of them, or fewer repetitions"),
+        ({"mdtest": "-n 100000 -i 100"}, "fewer files or iterations"),
+    ],
+)
+def test_what_is_too_much_says_what_would_be_smaller(
+    workload: dict[str, str], smaller: str
+) -> None:
+    _, large = of({"workload": workload})
+    assert large.too_much().endswith(f"; smaller would be {smaller}")
