@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from xc40io.assistant.answers import ANSWERS, SUMMARY, told
@@ -112,23 +111,9 @@ def tune(question: TuneQuestion, desk: Desk) -> dict[str, Any]:
         budget=budget,
         repeat=question.repeat,
         jobs=desk.jobs,
-        progress=_in_all(desk.tell, budget),
+        progress=desk.tell,
     )
     return told("tune", tuning_answer(f"Tune {title_of(scenario)}", found))
-
-
-def _in_all(tell: Callable[[int, int], None], budget: int) -> Callable[[int, int], None]:
-    """Return who is told of each batch of runs, and tells how many there were in all."""
-    before = last = 0
-
-    def told(done: int, _: int) -> None:
-        nonlocal before, last
-        if done < last:  # the next batch
-            before += last
-        last = done
-        tell(min(before + done, budget), budget)
-
-    return told
 
 
 def machine(question: MachineQuestion, desk: Desk) -> dict[str, Any]:  # noqa: ARG001 - as all others

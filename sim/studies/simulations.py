@@ -45,6 +45,9 @@ class Simulations:
         Told how far a call of :meth:`run` has come; runs that are remembered are not counted.
     scheduler
         Of Dask, whose workers run the scenarios in place of processes: its address, or its file.
+    most
+        Of a study that decides from results what to run next, how many runs it makes at most: then
+        that is the total of its progress, of all calls of :meth:`run` together.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class Simulations:
         cache: Store | None = None,
         progress: Progress | None = None,
         scheduler: str | None = None,
+        most: int | None = None,
     ) -> None:
         self.simulated = 0
         self.recalled = 0
@@ -68,6 +72,7 @@ class Simulations:
         self._cache = cache
         self._progress = progress
         self._scheduler = scheduler
+        self._most = most
         self._ended: dict[str, Ended] = {}
 
     @staticmethod
@@ -76,6 +81,7 @@ class Simulations:
         store: str | Path | None = None,
         progress: Progress | None = None,
         scheduler: str | None = None,
+        most: int | None = None,
     ) -> Simulations:
         """Return the simulations of a study; each run is kept in the store once it has finished.
 
@@ -89,9 +95,11 @@ class Simulations:
             Told how many runs are done, and of how many that have not been done before.
         scheduler
             Of Dask, whose workers run all in place of processes: its address, or its file.
+        most
+            How many runs there will be at most, where that follows from no call of :meth:`run`.
         """
         kept = Store(None if store is None else Path(store))
-        return Simulations(jobs or processors(), kept, progress, scheduler)
+        return Simulations(jobs or processors(), kept, progress, scheduler, most)
 
     def counted(self) -> dict[str, Any]:
         """Return the runs and notes of a :class:`~xc40io.studies.study_result.KeptStudy`."""
@@ -124,8 +132,11 @@ class Simulations:
             return Failure(str(error))
 
     def _tell(self, done: int, total: int) -> None:
-        if self._progress is not None and total:
-            self._progress(done, total)
+        if self._progress is None or not total:
+            return
+        if self._most is not None:
+            done, total = min(self.simulated, self._most), self._most
+        self._progress(done, total)
 
     def _recall(self, key: str) -> bool:
         """Remember the result of a run, if it is known."""

@@ -612,15 +612,16 @@ def tune(
     """
     if objective not in OBJECTIVES:
         raise InputError(f"objective = {objective!r}: right would be {', '.join(OBJECTIVES)}")
+    spent = Budget.parse(str(budget))
     question = Question(
         scenario,
         allow=read_allowed(allow if allow is None or isinstance(allow, str) else ",".join(allow)),
         at_most=parse_limits(f"{name}={most}" for name, most in (at_most or {}).items()),
         over=axes_of(over or ()),
         objective=objective,
-        budget=Budget.parse(str(budget)),
+        budget=spent,
         repeat=repeat,
-        simulations=Simulations.of_study(jobs, store, progress, scheduler),
+        simulations=Simulations.of_study(jobs, store, progress, scheduler, spent.runs),
         beside=beside,
     )
     return question.begin().run()
