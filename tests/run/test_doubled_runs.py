@@ -22,12 +22,22 @@ def job(
     return {"machine": "theta", "nodes": nodes, "ppn": ppn} | of_ior | other
 
 
+def bb(ior: str) -> dict[str, Any]:
+    target = {"kind": "bb", "capacity": "1 TB"}
+    return job(ior) | {"machine": "cori-haswell", "target": target}
+
+
 CASES: dict[str, Callable[[int], dict[str, Any]]] = {
     "pieces of several nodes": lambda k: job(
         f"-w -r -C -g -e -t 47008 -b 47008 -s {4 * k}", nodes=3
     ),
     "calls on own files": lambda k: job(f"-F -w -r -e -t 64k -b {256 * k}k"),
+    "pieces in random order": lambda k: job(f"-w -r -z -t 20k -b {160 * k}k", nodes=4),
+    "collective calls": lambda k: job(f"-a MPIIO -c -w -r -t 64k -b 64k -s {4 * k}", stripes=2),
+    "calls on an SSD": lambda k: job(f"-F -w -r -z -t 16k -b {128 * k}k", target="ssd"),
+    "calls on a burst buffer": lambda k: bb(f"-w -r -t 64k -b {256 * k}k"),
     "nodes": lambda k: job("-w -r -C -t 64k -b 64k -s 2", nodes=2 * k, ppn=1),
+    "stripes": lambda k: job("-w -r -t 1m -b 8m", ppn=1, stripes=2 * k),
     "small files on one OST": lambda k: {
         "machine": "theta",
         "nodes": 1,
@@ -35,10 +45,16 @@ CASES: dict[str, Callable[[int], dict[str, Any]]] = {
         "striping": {"count": 1, "offset": 3},
         "workload": {"mdtest": f"-F -C -n {16 * k} -w 3901"},
     },
+    "files and directories": lambda k: {
+        "machine": "theta",
+        "nodes": 2,
+        "ppn": 2,
+        "workload": {"mdtest": f"-n {8 * k} -w 3901 -e 3901"},
+    },
 }
 """Scenarios by size."""
 
-AT_ONCE = ("pieces of several nodes", "nodes", "small files on one OST")
+AT_ONCE = ("pieces in random order", "nodes", "small files on one OST")
 """What every run of the tests looks at."""
 
 
