@@ -121,6 +121,13 @@ class JobChanges:
                     more = {knob.name: value, **self._with(knob, value)}
                     yield from self._change({**change.turned, **more})
 
+    def most_further(self, *, far: bool) -> int:
+        """Return how many changes :meth:`further` yields at most."""
+        return sum(
+            2 if knob.ordered and not far and knob.present in knob.values else len(knob.values)
+            for knob in self._space.knobs
+        )
+
     def together(self, one: Change, other: Change) -> Iterator[Change]:
         """Yield two changes of this job made together, if they turn different knobs."""
         if not one.turned.keys() & other.turned.keys():

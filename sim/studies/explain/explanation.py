@@ -232,17 +232,22 @@ def explain(
     runs = Trials(scenario, seconds_of(results), kinds, jobs or processors(), progress)
     listed = whole.listed()
     makers = [JobChanges(name, listed, result) for name, result in explained.items()]
+    climbs = [(maker, who) for maker in makers for who in maker.who] if len(makers) == 1 else []
+    seeds = runs.most_again(_AGAIN)
+    later = seeds + sum(runs.most_climbed(maker) for maker, _ in climbs)
+    runs.expect(later + len(makers) * runs.most_pairs(_PAIRED))
     runs.make(
         [
             *_trials(listed, results, explained, found, paths),
             *_changes(makers, listed, explained, found),
         ]
     )
+    runs.expect(later)
     runs.make(_pairs(makers, [runs.change(key) for key in runs.best(_PAIRED)]))
-    if len(makers) == 1:  # of several jobs each can be explained by itself
-        (maker,) = makers
-        for who in maker.who:
-            runs.climb(maker, who)
+    for maker, who in climbs:  # of several jobs each can be explained by itself
+        later -= runs.most_climbed(maker)
+        runs.expect(later)
+        runs.climb(maker, who)
     runs.again(listed, runs.best(_AGAIN))
     phases = tuple(
         PhaseExplanation(

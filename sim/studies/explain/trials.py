@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import NamedTuple
 
 from xc40io.config.jobs import JobsScenario
@@ -162,6 +163,8 @@ class Trials:
         self._scenario = scenario
         self.base = base
         self.made = 0
+        self._ahead = 0  # runs that may follow those that are asked for, at most
+        self._total: int | None = None  # as it was told last: it only becomes smaller
         self.refused: list[tuple[str, str]] = []
         self._told = told
         self._counting = _counting(told)
@@ -185,13 +188,20 @@ class Trials:
             else:
                 self._ended[key] = {0: outcome}
 
+    def expect(self, more: int) -> None:
+        """Note how many runs may follow what is asked for next, at most."""
+        self._ahead = more
+
     def again(self, base: Case, keys: Sequence[str]) -> None:
         """Run some changes, and the run as it is, with the seeds that follow.
 
-        With more of them where the first leave open whether it was chance.
+        With more of them where the first leave open whether it was chance. No others follow.
         """
+        self._ahead = (1 + len(keys)) * (MORE - SEEDS)
         self._with_seeds(base, keys, range(1, SEEDS))
+        self._ahead = 0
         self._with_seeds(base, [key for key in keys if self._left_open(key)], range(SEEDS, MORE))
+        self._tell(0, 0)
 
     def _left_open(self, key: str) -> bool:
         phases = (phase for phase in self._counting if phase in self._ended[key][0])
@@ -213,6 +223,21 @@ class Trials:
                 one = ended[f"{shift}{name}"]
                 if not isinstance(one, Failure):
                     into[shift] = one
+
+    @staticmethod
+    def most_again(count: int) -> int:
+        """Return how many runs :meth:`again` makes at most, of what :meth:`best` gives."""
+        return (1 + _most_best(count)) * (MORE - 1)
+
+    @staticmethod
+    def most_pairs(count: int) -> int:
+        """Return how many pairs there are at most of what :meth:`best` gives."""
+        return comb(_most_best(count), 2)
+
+    @staticmethod
+    def most_climbed(maker: JobChanges) -> int:
+        """Return how many runs :meth:`climb` makes at most."""
+        return maker.most_further(far=True) + (_STEPS - 1) * maker.most_further(far=False)
 
     def climb(self, maker: JobChanges, who: Who) -> None:
         """Turn one knob of a job after another, each time from the best so far that ``who`` can do.
@@ -372,16 +397,26 @@ class Trials:
         return sum(parts) if all(parts) else 0.0
 
     def _run(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
-        """Run cases; tell the progress over all that were asked for so far."""
+        """Run cases; tell the progress over all that there may be."""
         ended: dict[str, Seconds | Failure] = {}
-        if self._progress is not None and cases:
-            self._progress(self.made, self.made + len(cases))
+        if cases:
+            self._tell(0, len(cases))
         for key, outcome in each(_seconds, cases, self._processes, size=Case.size):
             ended[key] = outcome
-            if self._progress is not None:
-                self._progress(self.made + len(ended), self.made + len(cases))
+            self._tell(len(ended), len(cases))
         self.made += len(cases)
         return {key: ended[key] for key in cases}  # in an order that no process decides
+
+    def _tell(self, ended: int, asked: int) -> None:
+        total = self.made + asked + self._ahead
+        self._total = total if self._total is None else min(self._total, total)
+        if self._progress is not None:
+            self._progress(self.made + ended, self._total)
+
+
+def _most_best(count: int) -> int:
+    """Return how many changes are the best at most: of jobs, of the machine, one of each who."""
+    return 2 * count + len(Who)
 
 
 def _counting(told: Sequence[Phase]) -> list[Phase]:
