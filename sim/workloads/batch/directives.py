@@ -141,6 +141,8 @@ class Request:
             return {}
         if self.system == "cobalt":
             return {"COBALT_NODEFILE": (self.nodes, self.nodes)}
+        if self.system == "slurm":  # what scontrol show hostnames prints of it
+            return dict.fromkeys(("SLURM_JOB_NODELIST", "SLURM_NODELIST"), (self.nodes, self.nodes))
         return {"PBS_NODEFILE": (self.nodes * (self.ppn or 1), self.nodes)}
 
     def _sbatch(self, line: int, name: str, text: str, at: str) -> None:

@@ -118,7 +118,7 @@ JSRUN = table(
         "paths are named from where the script is": "-h",
     },
 )
-IBRUN = table("ibrun", "-n|-np -o", "", unheeded={_NODES: "-o"})
+IBRUN = table("ibrun", "-n|-np -o -ppn|-npernode|--npernode", "", unheeded={_NODES: "-o"})
 
 
 @dataclass
@@ -324,6 +324,8 @@ def _fill_in(said: _LineNumbers, request: Request, nodes: int | None, ppn: int |
             launch.sets = str(request.nodes * (a_node or 1))
         if a_node is not None:
             launch.ppn = str(a_node * each)
+        elif launch.nodes is None and request.nodes and (launch.sets or "").isdecimal():
+            launch.nodes = str(min(request.nodes, int(launch.sets)))  # a set is on one node
         if not (nodes and is_open(launch.sets)):
             launch.ranks = str((said.number("sets", "-n") or 1) * each)
         launch.sets = None
@@ -351,6 +353,8 @@ class _LineNumbers:
     def number(self, name: str, called: str) -> int | None:
         """Return a number of the line; None if it does not say it."""
         text = getattr(self.launch, name)
+        if name == "nodes" and text is not None:
+            text = text.partition("-")[0]  # of -N 1-4: at least one
         return None if text is None else count(text, f"{self.where} {called}")
 
 

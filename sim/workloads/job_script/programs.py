@@ -42,7 +42,11 @@ WRAPPERS = {
     **dict.fromkeys(
         ("singularity", "apptainer"),
         (
-            table("singularity", "-B|--bind -H|--home --pwd --env --env-file", "--nv -c -e -C"),
+            table(
+                "singularity",
+                "-B|--bind -H|--home --pwd --env --env-file",
+                "--nv -c -e -C -q --quiet",
+            ),
             2,
         ),
     ),
@@ -74,10 +78,11 @@ def unwrapped(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
             variables[key] = value
         elif name in WRAPPERS:
             options, operands = WRAPPERS[name]
-            if operands == 2 and rest[1:2] in (["exec"], ["run"]):
-                del rest[1]
+            rest = options.read(rest[1:], name)[1]
+            if operands == 2 and rest[:1] in (["exec"], ["run"]):
+                rest = options.read(rest[1:], name)[1]
                 operands = 1
-            rest = options.read(rest[1:], name)[1][operands:]
+            del rest[:operands]
         elif name.endswith(".sh") and is_known(rest[1:]):
             del rest[0]
         else:

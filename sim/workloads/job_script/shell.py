@@ -67,8 +67,15 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.BitOr: operator.or_,
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
-_GRAMMAR = Grammar("arithmetic of the shell", "N*PPN", _OPERATORS, parts=(ast.Name,))
+_GRAMMAR = Grammar("arithmetic of the shell", "N*PPN", _OPERATORS, parts=(ast.Name, ast.IfExp))
+_CHOICE = re.compile(r"([^?]+)\?([^?:]+):([^?:]+)")
 
 
 def assigned(word: Word) -> tuple[str, bool, Word] | None:
@@ -189,7 +196,9 @@ class Shell:
         if index in ("@", "*") and name in self.arrays:
             return " ".join(elements)
         number = self.calculated(index or "0")
-        return elements[int(number)] if number.isdecimal() and int(number) < len(elements) else text
+        if re.fullmatch("-?[0-9]+", number) and -len(elements) <= int(number) < len(elements):
+            return elements[int(number)]
+        return text
 
     def _inside(self, text: str) -> str:
         """Return a text as it is between double quotes."""
@@ -204,7 +213,7 @@ class Shell:
         if head == "expr" and alone:
             return self._or(" ".join(rest), text)
         if head in ("echo", "which") and alone:  # a program by its name is as good as by its path
-            return " ".join(rest)
+            return " ".join(rest[1:] if rest[:1] in (["-n"], ["-e"]) else rest)
         if (found := _CALCULATES.fullmatch(command)) is not None:
             return self._or(self._inside(found[1]).replace('"', "").replace("'", ""), text)
         numbers = [int(one) for one in rest if re.fullmatch("-?[0-9]{1,6}", one)]
@@ -213,7 +222,9 @@ class Shell:
             step = (numbers[1] if len(rest) == 3 else 1) or 1
             return " ".join(map(str, range(first, last + (1 if step > 0 else -1), step)[:1000]))
         if (found := _COUNTS_LINES.fullmatch(command)) is not None:
-            lines = self._lines.get(found[1] or found[2])
+            name = found[1] or found[2]
+            value = self.variables.get(name, "").strip("${}")  # of F=$PBS_NODEFILE
+            lines = self._lines.get(name) or self._lines.get(value)
             if lines is not None:
                 return str(lines[bool(re.search(r"\buniq\b|sort\s+-u", command))])
         return text
@@ -249,12 +260,13 @@ class Shell:
         }
         try:
             evaluator = SimpleEval(operators=_OPERATORS, names=numbers)
-            found = _GRAMMAR.parse(text.strip()).value(evaluator)
+            choice = _CHOICE.sub(r"(\2) if (\1) else (\3)", text.strip())
+            found = _GRAMMAR.parse(choice).value(evaluator)
         except (InputError, ArithmeticError):
             return f"$(({''.join(text.split())}))"
-        if not isinstance(found, int) or isinstance(found, bool) or abs(found) > _LARGEST:
+        if not isinstance(found, int) or abs(found) > _LARGEST:
             return f"$(({''.join(text.split())}))"
-        return str(found)
+        return str(int(found))
 
 
 def _cut(text: str) -> list[str]:

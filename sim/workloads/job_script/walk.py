@@ -28,6 +28,9 @@ _OTHERS = ("source", ".", "eval", "bash", "sh", "csh", "tcsh", "python", "python
 _SUBMITS = ("sbatch", "qsub", "msub", "salloc")
 _UNKNOWN = re.compile(r"\$(\w+|\{.*\}|\(.*\))|`.*`", re.DOTALL)
 """What a value of a loop is that the shell alone knows."""
+_COUNTED = re.compile(r"\{([^{},.]+)(?:\.\.|,)[^{}]*\}")
+"""What counts in a list of a loop: ``{1..3}``, ``{a,b}``."""
+
 _LONGEST = 1 << 16
 """Letters of a variable: hundreds of times what a job needs."""
 
@@ -161,6 +164,7 @@ class Walk:
         if not texts or not values or _UNKNOWN.fullmatch(values[0]) or "*" in values[0]:
             self._note(line, "the loop is not followed: what is in it is read once")
             return
+        values[0] = _COUNTED.sub(r"\1", values[0])
         self._set(texts[0], values[0], line)
         self._note(
             line,
