@@ -59,6 +59,8 @@ def read_layout(
         given, folders = read_options(words[2:])
     except InputError as error:
         return (), [f"line {line}: lfs setstripe: {error}; the line is left out"]
+    if not folders:
+        return (), [f"line {line}: lfs setstripe names no folder or file, and does nothing"]
     if any(letter == "d" for letter, _ in given):
         return tuple(Layout(line, folder, None) for folder in folders), []
     notes = [f"line {line}: lfs setstripe {sentence}" for sentence in _left_out(given)]

@@ -110,3 +110,9 @@ def test_hints_that_the_script_writes(lines):
 def test_what_starts_a_program_for_another(line):
     found = read(line).scenario()
     assert (found.nodes * found.ppn, found.workload.ior) == (8, ("-F",))
+
+
+def test_stripes_for_nothing_are_told():
+    script = read("lfs setstripe -c 4", "srun -n 4 ./ior -o /a/b")
+    assert script.scenario().striping.count is None
+    assert script.notes == ("line 3: lfs setstripe names no folder or file, and does nothing",)
