@@ -38,6 +38,10 @@ def ask(text: str, default: str, read: Callable[[str], Any], otherwise: str) -> 
     try:
         return click.prompt(text, default=default, value_proc=checked, err=True)
     except click.Abort:
-        if sys.stdin.isatty():
+        if _is_terminal():
             raise
         raise InputError(f"no answer to {text!r}; right would be {otherwise}") from None
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import click
 
 from xc40io.archive.whole_files import write_whole
+from xc40io.cli.asking import ask
 from xc40io.cli.options import changes
 from xc40io.cli.study_options import say
 from xc40io.cli.written import FILE
@@ -21,6 +21,8 @@ from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.parts.provenance import LIKE
 from xc40io.config.text.paths import flat
 from xc40io.config.text.yaml_text import parse_value
+
+_OTHERWISE = "a line for each question, or --like and --set"
 
 
 @click.command("new", short_help="Write a machine file from a dozen answers.")
@@ -63,7 +65,7 @@ def _asked(answers: dict[str, Any]) -> Described:
     for name, place in shipped("machines").items():
         click.echo(f"{name:<20}  {load_machine(place).title}", err=True)
 
-    like = _prompt("Which of them, or which file, is it most like", "theta", _like)
+    like = ask("Which of them, or which file, is it most like", "theta", _like, _OTHERWISE)
     for path, text in QUESTIONS.items():
         found = described(like, answers)
         default = found.shown(path)
@@ -75,7 +77,7 @@ def _asked(answers: dict[str, Any]) -> Described:
             described(like, answers | {path: value})
             return value
 
-        if path not in answers and (answer := _prompt(text, default, check)) is not None:
+        if path not in answers and (answer := ask(text, default, check, _OTHERWISE)) is not None:
             answers[path] = answer
     return described(like, answers)
 
@@ -83,26 +85,3 @@ def _asked(answers: dict[str, Any]) -> Described:
 def _like(typed: str) -> str:
     find("machines", typed)
     return typed
-
-
-def _prompt(text: str, default: str, check: Any) -> Any:
-    """Ask until the answer is right."""
-
-    def checked(typed: str) -> Any:
-        try:
-            return check(typed)
-        except InputError as error:
-            raise click.UsageError(str(error)) from error
-
-    try:
-        return click.prompt(text, default=default, value_proc=checked, err=True)
-    except click.Abort:
-        if _is_terminal():
-            raise
-        raise InputError(
-            f"no answer to {text!r}; right would be a line for each question, or --like and --set"
-        ) from None
-
-
-def _is_terminal() -> bool:
-    return sys.stdin.isatty()

@@ -78,7 +78,7 @@ def test_an_interrupt_or_an_end_leaves_no_file(xc40io, monkeypatch):
         raise click.Abort
 
     monkeypatch.setattr("click.prompt", interrupted)
-    monkeypatch.setattr("xc40io.cli.machine_new._is_terminal", lambda: True)
+    monkeypatch.setattr("xc40io.cli.asking._is_terminal", lambda: True)
     assert xc40io("machine", "new", "--output", "mine.yaml").exit_code == 130
     assert not Path("mine.yaml").exists()
 
