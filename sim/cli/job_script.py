@@ -16,6 +16,7 @@ from xc40io.config.job_form import JOB
 from xc40io.config.jobs import JobsScenario, load_jobs
 from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
+from xc40io.workloads.job_script.script import STAND_IN
 
 if TYPE_CHECKING:
     from xc40io.config.asked_workload import Workload
@@ -163,14 +164,11 @@ def _stand_in(text: str) -> Workload:
     try:
         workload = workload_of_words(tuple(shlex.split(text)))
     except ValueError as error:
-        raise InputError(f"--as {shown(text)}: {error}; right would be {_EXAMPLE}") from error
+        raise InputError(f"--as {shown(text)}: {error}; right would be {STAND_IN}") from error
     if workload is None:
-        raise InputError(f"--as {shown(text)}: no program is called so; right would be {_EXAMPLE}")
+        raise InputError(f"--as {shown(text)}: no program is called so; right would be {STAND_IN}")
     workload_of(workload)  # says what is wrong with its options
     return workload
-
-
-_EXAMPLE = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
 
 
 def refuse_stand_in(stand_in: str | None, subject: str) -> None:

@@ -28,7 +28,8 @@ from xc40io.workloads.job_script.programs import Program, program_of, stand_in
 from xc40io.workloads.job_script.shell import path_from
 from xc40io.workloads.job_script.walk import StartedProgram, Walk
 
-_STAND_IN = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
+STAND_IN = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
+"""How a person says what a program does that is not known."""
 
 _UNTOLD = Workload(ior=("-w",))
 """What a program is taken for while nothing but its ranks, stripes and hints is asked for."""
@@ -97,7 +98,7 @@ class JobScript:
             return nothing
         return (
             f"{nothing}; read is {self.unknown[0]}; right would be what it does beside that, as in "
-            f"{_STAND_IN}, or xc40io describe {self.place}, which asks for it"
+            f"{STAND_IN}, or xc40io describe {self.place}, which asks for it"
         )
 
     def scenario(self, number: int | None = None) -> Scenario:
