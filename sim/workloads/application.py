@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from pydantic import model_validator
 
 from xc40io.config.model import Model
-from xc40io.config.units import Bytes, Count, Size, format_bytes
+from xc40io.config.units import SHORT_SIZES, Count, Size, format_bytes
 
 Library = Literal["posix", "mpiio", "hdf5", "pnetcdf"]
 LIBRARIES = get_args(Library)
@@ -88,7 +88,7 @@ class Application(Model):
         words += ["-F"] if self.files == "each" else []
         words += ["-c"] if self.collective else []
         call = self.piece if self.layout == "strided" and self.piece else self.size
-        words += ["-b", _short(call), "-t", _short(call)]
+        words += ["-b", SHORT_SIZES.write(call), "-t", SHORT_SIZES.write(call)]
         words += ["-s", str(self.size // call)] if call != self.size else []
         return " ".join(words)
 
@@ -124,11 +124,3 @@ class Application(Model):
     def workload(self, skeleton: str) -> Mapping[str, Any]:
         """Return what stands in a scenario; ``skeleton`` is where the file of one stands."""
         return {"kernel": {"name": skeleton}} if self.needs_skeleton else {"ior": self.ior()}
-
-
-def _short(size: Bytes) -> str:
-    """Write a size as IOR takes it: ``93m``."""
-    for letter, unit in (("g", 1 << 30), ("m", 1 << 20), ("k", 1 << 10)):
-        if size % unit == 0:
-            return f"{size // unit}{letter}"
-    return str(size)

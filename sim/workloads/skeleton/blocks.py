@@ -55,15 +55,11 @@ class Grid(NamedTuple):
         return Grid(dims, ranks, scope.one(blocks.element, least=1))
 
     def whole_rows(self) -> Grid:
-        """Return the same array with dimensions that are not cut made one with those before."""
-        dims, ranks = list(self.dims), list(self.ranks)
-        while len(dims) > 1 and ranks[-1] == 1:
-            last = dims.pop()
-            ranks.pop()
-            dims[-1] *= last
-            if ranks[-1] > 1:  # rows of the dimension that is cut now begin at multiples
-                return Grid((*dims[:-1], dims[-1] // last), tuple(ranks), self.element * last)
-        return Grid(tuple(dims), tuple(ranks), self.element)
+        """Return the same array with an element for all that lies behind the last cut."""
+        last = max((place for place, parts in enumerate(self.ranks) if parts > 1), default=0)
+        behind = last + 1
+        element = self.element * prod(self.dims[behind:])
+        return Grid(self.dims[:behind], self.ranks[:behind], element)
 
     def bounds(self, position: Integers) -> tuple[Integers, Integers]:
         """Return where the blocks of ranks begin and end: two of int64 (dimensions, ranks)."""
