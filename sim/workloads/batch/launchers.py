@@ -243,6 +243,22 @@ _LAUNCHERS = {
 """Of each launcher: its options, those that a field of a line has as typed, what reads others."""
 
 
+def counts_of(launcher: str) -> dict[str, tuple[str, ...]]:
+    """Return the spellings of a launcher's options for nodes, ranks, and ranks a node (``ppn``).
+
+    There are none of a program by itself, nor of jsrun: its resource sets have the ranks.
+    """
+    if launcher not in _LAUNCHERS or _LAUNCHERS[launcher][0] is JSRUN:
+        return {}
+    options, fields, _ = _LAUNCHERS[launcher]
+    said = {**fields, "-ppn": "ppn"}
+    found: dict[str, tuple[str, ...]] = {}
+    for spelled, name in options.values.items():
+        if (what := said.get(name)) in ("nodes", "ranks", "ppn"):
+            found[what] = (*found.get(what, ()), spelled)
+    return found
+
+
 def _set(launch: LaunchLine, assignment: str) -> None:
     name, equals, value = assignment.partition("=")
     if equals:

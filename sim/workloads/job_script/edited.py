@@ -9,26 +9,15 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import HINTS
 from xc40io.config.setstripe import read_options
+from xc40io.workloads.batch.launchers import counts_of
 from xc40io.workloads.job_script.script import Launch
 from xc40io.workloads.job_script.start_line import typed
-
-_COUNTS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "aprun": {"ranks": ("-n", "--pes"), "ppn": ("-N", "--pes-per-node")},
-    "srun": {
-        "nodes": ("-N", "--nodes"),
-        "ranks": ("-n", "--ntasks"),
-        "ppn": ("--ntasks-per-node", "--tasks-per-node"),
-    },
-    "jsrun": {},  # its resource sets have ranks, too
-    "mpirun": {"ranks": ("-n", "-np", "--np"), "ppn": ("-ppn", "--ppn", "-npernode")},
-}
-"""How launchers are told how many ranks there are."""
 
 _SETSTRIPE = re.compile(r"(.*?\blfs\s+setstripe)\s+([^;&|#]*?)(\s*(?:[;&|#].*)?)$")
 _C_SHELL = re.compile(r"#!\s*\S*csh\b")
@@ -119,8 +108,7 @@ class _Edit:
     def shape(self, nodes: int, ppn: int) -> None:
         """Change how many ranks the launch has, and how they lie."""
         wanted = {"nodes": nodes, "ranks": nodes * ppn, "ppn": ppn}
-        launcher = self._launch.launcher
-        said = _COUNTS.get(launcher, _COUNTS["mpirun"])
+        said = counts_of(self._launch.launcher)
         found = [self._count(spellings, wanted[what]) for what, spellings in said.items()]
         if not any(found):
             self.remarks.append(

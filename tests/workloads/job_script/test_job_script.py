@@ -454,6 +454,22 @@ def test_a_shape_that_the_line_does_not_say_is_to_be_changed_by_hand(line):
 @pytest.mark.parametrize(
     ("line", "edited"),
     [
+        ("aprun -n 8 -N4 -d 2 ior -w", "aprun -n 16 -N8 -d 2 ior -w"),
+        ("srun -N 2 --ntasks=8 ior -w", "srun -N 2 --ntasks=16 ior -w"),
+        ("mpirun -np 8 -N 4 ior -w -N 4", "mpirun -np 16 -N 8 ior -w -N 4"),
+        ("mpiexec --np 8 --map-by ppr:4:node ior -w", "mpiexec --np 16 --map-by ppr:4:node ior -w"),
+        ("ibrun -n 8 ior -w", "ibrun -n 16 ior -w"),
+    ],
+)
+def test_counts_are_changed_where_the_launcher_reads_them(line, edited):
+    read = body(line, head="#SBATCH -N 2 -C knl")
+    found = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
+    assert f"+{edited}" in found.diff
+
+
+@pytest.mark.parametrize(
+    ("line", "edited"),
+    [
         ("lfs setstripe -c 1 out # wide enough", "lfs setstripe -c 8 out # wide enough"),
         ("lfs setstripe out -c 1 -S 4m || exit", "lfs setstripe -c 8 out || exit"),
         ('  lfs setstripe --stripe_count 1 "$OUT/a"; ls', "  lfs setstripe -c 8 $OUT/a; ls"),
