@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xc40io.studies.tune.real_run import NextAttempt, RealRun
     from xc40io.studies.tune.tuning import Question, Tuning
     from xc40io.workloads.job_script.edited import EditedScript
+    from xc40io.workloads.job_script.script import JobScript
 
 _HELP = """\
 Search for the settings with which the I/O of a job takes the least time: of a scenario, a job
@@ -150,6 +151,7 @@ def tune(
     }
     period = read_period(every)
     scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
+    script = _script(arguments, scenario)  # as it is now: a search takes minutes
     real: list[RealRun] = []
     found = study.run(
         lambda progress: _search(
@@ -168,20 +170,24 @@ def tune(
     told = replace(found, exact=study.exact, period=period)
     if real:
         return _next_attempt(scenario, NextAttempt(told, tuple(real)))
-    return _findings(scenario, told, _edited(arguments, found))
+    return _findings(
+        scenario, told, None if script is None else _edited(script, arguments[0], found)
+    )
 
 
-def _edited(arguments: tuple[str, ...], found: Tuning) -> EditedScript | None:
-    """Return the job script with the best setting, if the job is one."""
+def _script(arguments: tuple[str, ...], job: Scenario) -> JobScript | None:
+    """Return the job script that a job stands in, if it does."""
     if not arguments or not is_job_script(arguments[0]):
         return None
+    told: dict[str, Any] = {"machine": job.machine, "nodes": job.nodes, "ppn": job.ppn}
+    return load_job_script(split_launch(arguments[0])[0], program=job.workload, **told)
+
+
+def _edited(script: JobScript, name: str, found: Tuning) -> EditedScript:
+    """Return a job script, as it was typed, with the best setting."""
     from xc40io.studies.tune.lines_to_paste import edit_of
 
-    path, number = split_launch(arguments[0])
-    now = found.present.scenario
-    told: dict[str, Any] = {"machine": now.machine, "nodes": now.nodes, "ppn": now.ppn}
-    script = load_job_script(path, program=now.workload, **told)
-    return edit_of(script, number, found.space, found.best)
+    return edit_of(script, split_launch(name)[1], found.space, found.best)
 
 
 def _search(question: Question, measured: Sequence[str], real: list[RealRun]) -> Tuning:
