@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import exp
 from statistics import NormalDist
 from typing import NamedTuple
@@ -96,10 +97,11 @@ class Belief:
 
     def good_enough(self, place: int) -> float:
         """Return the chance that a setting is within 5 % of the best of all."""
-        return float(self._near()[place])
+        return float(self._near[place])
 
+    @cached_property
     def _near(self) -> Floats:
-        """Return the same of all settings."""
+        """The same of all settings."""
         rates = self.drawn()
         found: Floats = (rates >= rates.max(axis=1, keepdims=True) + np.log(NEAR)).mean(axis=0)
         return found
@@ -116,7 +118,7 @@ class Belief:
         ]
         if not left:
             return None
-        near = self._near()
+        near = self._near
         place = max(left, key=lambda one: (float(near[one]), float(self.rates[one])))
         if not attempts:
             return Proposal(place, 0.5, 1.0)

@@ -9,7 +9,14 @@ from math import exp, log
 from typing import NamedTuple
 
 from xc40io.studies.advice.knobs import Setting
-from xc40io.studies.tune.belief import SURE, Attempt, Belief, Proposal, beforehand, surely_apart
+from xc40io.studies.tune.belief import (
+    Attempt,
+    Belief,
+    Proposal,
+    beforehand,
+    sure_enough,
+    surely_apart,
+)
 from xc40io.studies.tune.trial import Trial
 from xc40io.studies.tune.tuning import Tuning
 
@@ -81,7 +88,8 @@ class NextAttempt:
     @cached_property
     def proposal(self) -> Proposal | None:
         """What to try next; None where another run is not worth it, or everything was tried."""
-        return None if self.good_enough >= SURE else self.after.proposal(self.attempts)
+        stop = sure_enough(self.after, self.attempts)
+        return None if stop else self.after.proposal(self.attempts)
 
     def seconds(self, place: int) -> float:
         """Return the corrected seconds of a candidate."""
