@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine, load_machine
@@ -328,7 +329,7 @@ class _Search:
             slopes=slopes,
             prior=self._prior,
             model=model_covariance(self._rates, slopes * self._prior),
-            noise=np.array([max(r.tolerance, 0.02) for r in self._trials.readings]) / NINE_OF_TEN,
+            noise=np.array([noise_of(reading) for reading in self._trials.readings]),
         )
         now, steps = first, 0
         best = (self._improbability(evidence, at, now), at, now)
@@ -428,10 +429,28 @@ def model_covariance(rates: Sequence[Rate | None], reach: Floats) -> Floats:
     found = np.array([_spread(rate) for rate in rates]) / NINE_OF_TEN
     spreads = np.sqrt(np.maximum(found**2 - (reach**2).sum(axis=1), structure() ** 2))
     alike = np.array([[_are_alike(one, other) for other in rates] for one in rates])
+    return shared_errors(spreads, alike)
+
+
+def shared_errors(spreads: Floats, alike: npt.ArrayLike) -> Floats:
+    """Return the covariance of errors: those of numbers that are alike have a part in common.
+
+    Parameters
+    ----------
+    spreads
+        Standard deviations: (numbers,).
+    alike
+        Which are: (numbers, numbers).
+    """
     shares = np.where(alike, together(), 0.0)
     np.fill_diagonal(shares, 1.0)
     covariance: Floats = shares * np.outer(spreads, spreads)
     return covariance
+
+
+def noise_of(reading: Reading) -> float:
+    """Return the standard deviation of a measurement, as a logarithm: no surer than 2 %."""
+    return max(reading.tolerance, 0.02) / NINE_OF_TEN
 
 
 def _spread(rate: Rate | None) -> float:

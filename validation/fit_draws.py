@@ -45,7 +45,7 @@ from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.claim_trial import simulating, subject_of
 from xc40io.validation.dependence import may_depend
 from xc40io.validation.error import error_of
-from xc40io.validation.fit import BUDGET, NINE_OF_TEN, chosen, fit, model_covariance, rate_of
+from xc40io.validation.fit import BUDGET, chosen, fit, model_covariance, noise_of, rate_of
 from xc40io.validation.fit_answer import fit_answer, fitted_machine, new_values
 from xc40io.validation.free_parameter import FreeParameter
 from xc40io.validation.half import What, what_of
@@ -147,7 +147,7 @@ def respond(file: str, claims: Sequence[Claim], simulations: Simulations) -> Fou
                 reading.name,
                 reading.measured.base if reading.measured else math.nan,
                 float(f"{math.exp(first[n]):.6g}"),
-                round(max(reading.tolerance, 0.02) / NINE_OF_TEN, 4),
+                round(noise_of(reading), 4),
                 round(float(model[n]), 4),
                 access_of(rate.phase) if (rate := rates[n]) else "",
                 tuple(round(float(slope), 4) for slope in slopes[n]),

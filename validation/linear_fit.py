@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.engine.types import Floats
-from xc40io.validation.fit import NINE_OF_TEN, is_unmet
+from xc40io.validation.fit import NINE_OF_TEN, is_unmet, shared_errors
 from xc40io.validation.posterior import Evidence, posterior
-from xc40io.validation.value_prior import together
 
 
 class Row(NamedTuple):
@@ -50,13 +49,11 @@ def evidence_of(found: Found, given: Sequence[int]) -> Evidence:
     rows = [found.rows[n] for n in given]
     model = np.array([row.model for row in rows])
     alike = [[bool(one.kind) and one.kind == other.kind for other in rows] for one in rows]
-    shares = np.where(alike, together(), 0.0)
-    np.fill_diagonal(shares, 1.0)
     return Evidence(
         measured=np.array([math.log(row.measured / row.simulated) for row in rows]),
         slopes=np.array([row.slopes for row in rows]),
         prior=np.array([value.spread for value in found.values]),
-        model=shares * np.outer(model, model),
+        model=shared_errors(model, alike),
         noise=np.array([row.noise for row in rows]),
     )
 
