@@ -24,9 +24,10 @@ from xc40io.archive.whole_files import write_whole
 from xc40io.config.files import shipped_file
 from xc40io.config.parts.measured_run import MeasuredRun, RunPlace
 from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Floats
 from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
-from xc40io.trust.near_errors import Floats, Weights, place_of
+from xc40io.trust.near_errors import Weights, place_of
 from xc40io.trust.run_kind import run_kind
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (

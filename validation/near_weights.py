@@ -14,7 +14,8 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, stdtrit
 
 from xc40io.config.parts.measured_run import MeasuredRun as Run
-from xc40io.trust.near_errors import Errors, Floats, Weights, distances, errors_at, places
+from xc40io.engine.types import Floats
+from xc40io.trust.near_errors import Errors, Weights, distances, errors_at, places
 
 _BEFORE = {
     "access": 1.0,

@@ -27,9 +27,6 @@ page caches remember of a call that lies by itself."""
 _LONG = 600.0
 """Seconds above which it is said what would make a run smaller."""
 
-_AT_A_TIME = 8
-"""RPCs that a node has on their way to an OST."""
-
 
 @dataclass(frozen=True)
 class Foreseen:
@@ -123,7 +120,8 @@ def foreseen(submissions: Sequence[Submission], machine: Machine) -> Foreseen:
         count = job.scenario.striping.count or 1
         oscs = job.scenario.nodes * (count if count > 0 else machine.lustre.osts)
         locks += min(pieces, oscs * unused)
-        flying += min(rpcs + pieces, job.scenario.nodes * machine.lustre.osts * _AT_A_TIME)
+        most = job.scenario.nodes * machine.lustre.osts * machine.lustre.max_rpcs_in_flight
+        flying += min(rpcs + pieces, most)
     return Foreseen(
         ranks=sum(job.ranks for job in submissions),
         nodes=sum(job.scenario.nodes for job in submissions),

@@ -16,14 +16,8 @@ from pydantic import BeforeValidator, ValidationError
 from xc40io.config.files import read_mapping, shipped_file
 from xc40io.config.model import Model, as_tuple, explain
 from xc40io.config.parts.measured_run import MeasuredRun, RunPlace
-from xc40io.trust.near_errors import (
-    Floats,
-    Places,
-    Weights,
-    distances,
-    errors_at,
-    places,
-)
+from xc40io.engine.types import Floats
+from xc40io.trust.near_errors import Places, Weights, distances, errors_at, places
 
 FILE = "model_error.yaml"
 _FEW = 3  # numbers: with fewer a median says little

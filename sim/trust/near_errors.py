@@ -20,12 +20,10 @@ import numpy.typing as npt
 from xc40io.config.model import Model
 from xc40io.config.parts.measured_run import RunPlace
 from xc40io.config.scenario import Scenario
+from xc40io.engine.types import Floats
 from xc40io.trust.extent import Extent
 from xc40io.trust.run_kind import run_kind
 from xc40io.workloads.traits import Traits, access_of
-
-Floats = npt.NDArray[np.float64]
-
 
 _LEAST = 1e-6
 """A deviation that is less than any: of runs without any error."""
