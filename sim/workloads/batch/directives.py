@@ -117,9 +117,7 @@ class Request:
     def variables(self) -> dict[str, str]:
         """Return what the batch system sets before the script begins, as far as it is known."""
         ranks = self.ranks
-        if self.system == "pbs" and ranks is None and self.nodes and self.ppn:
-            ranks = self.nodes * self.ppn
-        if self.system == "slurm" and ranks is None and self.nodes and self.ppn:
+        if self.system in ("pbs", "slurm") and ranks is None and self.nodes and self.ppn:
             ranks = self.nodes * self.ppn
         each = self.ppn or (ranks and self.nodes and -(-ranks // self.nodes))
         known = {
@@ -193,7 +191,9 @@ class Request:
         """Read a resource of PBS."""
         if name in ("nodes", "select"):
             self._chunks(line, name, text, at)
-        elif name in ("mppnodes", "size", "ncpus") and not (name == "mppnodes" and text.isdigit()):
+        elif name == "mppnodes" and text.isdigit():
+            self.nodes = count(text, at)
+        elif name in ("mppnodes", "size", "ncpus"):
             self.notes.append(
                 f"line {line}: -l {name}={text}: right for the size of a job would be nodes, "
                 "select, mppwidth or mppnodes; it is left out"
@@ -204,8 +204,6 @@ class Request:
             self.ppn = count(text, at)
         elif name == "mppdepth":
             self.cpus_per_rank = count(text, at, 2)
-        elif name == "mppnodes" and text.isdigit():
-            self.nodes = count(text, at)
         if name.startswith("mpp") and self.ranks and self.ppn:
             self.nodes = -(-self.ranks // self.ppn)
 
@@ -255,7 +253,7 @@ class Request:
             why = (
                 "data are on the burst buffer when the job begins"
                 if "stage" in verb
-                else ("known are jobdw, persistentdw and create_persistent")
+                else "known are jobdw, persistentdw and create_persistent"
             )
             self.notes.append(f"line {line}: {kind} {verb} is not followed: {why}")
 
