@@ -30,7 +30,7 @@ COMMANDS = {
     ),
     "jobs": ("xc40io.cli.runs.tables:jobs", "Say what is understood of a table of jobs."),
     "show": ("xc40io.cli.runs.show:show", "Print a result that --save has kept."),
-    "trace": ("xc40io.cli.runs.traces:trace", "Convert a Darshan log to a table; sum a trace up."),
+    "trace": ("xc40io.cli.runs.traces:trace", "Convert logs and traces to tables; sum them up."),
     **{name: (f"xc40io.cli.study.{name}:{name}", study.summary) for name, study in STUDIES.items()},
     "validate": (
         "xc40io.cli.study.validate:validate",

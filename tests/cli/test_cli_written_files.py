@@ -27,7 +27,7 @@ READ = {
     "describe": ["in.sh", "--machine in.yaml"],
     "stream": ["in.yaml", "in.csv", "in.txt", "x.csv --machine in.yaml", "x.csv --habits in.yaml"],
     "show": ["in.xc40io"],
-    "trace convert": ["in.csv", "in.darshan", "x.csv --files in.yaml"],
+    "trace convert": ["in.csv", "in.darshan", "in.pfw", "x.csv --files in.yaml"],
     "compare": ["in.yaml theta-headline", "in.xc40io theta-headline", "in.darshan x.darshan"],
     "sweep": [
         "--over nodes=1,2 in.yaml",

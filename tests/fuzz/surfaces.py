@@ -6,6 +6,7 @@ are tried without more ado; a line of its own in ``LINES`` lets it get further.
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import socket
@@ -128,6 +129,24 @@ phases:
         - create: checkpoint
         - write: {file: checkpoint, size: mine, transfer: 1 MiB}
         - close: checkpoint
+"""
+TRACE_OF_DFTRACER = b"""[
+{"id":1,"name":"HH","cat":"dftracer","pid":7,"tid":7,"ph":"M","args":{"name":"n1","value":5}}
+{"id":2,"name":"FH","cat":"dftracer","pid":7,"tid":7,"ph":"M","args":{"name":"/s/f","value":9}}
+{"id":3,"name":"open","cat":"POSIX","pid":7,"tid":7,"ts":100,"dur":9,"ph":"X","args":{"fhash":9,"flags":66,"ret":3}}
+{"id":4,"name":"write","cat":"POSIX","pid":7,"tid":7,"ts":120,"dur":9,"ph":"X","args":{"fhash":9,"fd":3,"count":8,"ret":8}}
+{"id":5,"name":"lseek","cat":"POSIX","pid":7,"tid":7,"ts":140,"dur":9,"ph":"X","args":{"fhash":9,"fd":3,"offset":4,"whence":1}}
+{"id":6,"name":"fread","cat":"STDIO","pid":7,"tid":7,"ts":160,"dur":9,"ph":"X","args":{"fhash":9,"size":8,"count":1}}
+{"id":7,"name":"PR","cat":"dftracer","pid":7,"tid":7,"ph":"M","args":{"name":"rank","value":"0"}}
+]"""
+TRACE_OF_RECORDER = b"""0.0 0.1 3 open ( /s/f 66 420 )
+0.2 0.3 8 write ( 3 %p 8 )
+0.4 0.5 lseek 0 0 ( /s/f 4 1 )
+0.6 0.7 MPI_File_open 0 1 ( MPI_COMM_WORLD /s/g 5 %p 0-0 )
+0.8 0.9 MPI_File_set_view 0 1 ( 0-0 16 MPI_INT MPI_INT %p %p )
+1.0 1.4 MPI_File_write_all 0 1 ( 0-0 %p 4 MPI_INT MPI_STATUS_IGNORE )
+1.1 1.2 pwrite 1 0 ( /s/g %p 16 16 )
+1.5 1.6 MPI_Barrier 0 2 ( MPI_COMM_WORLD )
 """
 TRACE = b"""rank,op,file,offset,length,start,end,think,coll,api
 0,create,/s/out,,,0.0,0.01,,1,
@@ -666,6 +685,24 @@ SURFACES: tuple[Surface, ...] = (
             "t.parquet",
             ("trace", "summary", "t.parquet"),
             ("replay", "t.parquet", "--nodes", "1", "--ppn", "2"),
+        ),
+    ),
+    Surface(
+        "traces, DFTracer",
+        lambda: _one_file(
+            edited_bytes([TRACE_OF_DFTRACER, gzip.compress(TRACE_OF_DFTRACER, mtime=0)]),
+            "t.pfw.gz",
+            ("trace", "summary", "t.pfw.gz"),
+            ("trace", "convert", "t.pfw.gz", "t.csv"),
+        ),
+    ),
+    Surface(
+        "traces, Recorder",
+        lambda: _one_file(
+            edited_bytes([TRACE_OF_RECORDER]),
+            "0.txt",
+            ("trace", "summary", "0.txt"),
+            ("trace", "convert", ".", "t.csv"),
         ),
     ),
     Surface(

@@ -66,7 +66,8 @@ def open_trace(
     if suffix not in (".csv", ".parquet"):
         raise InputError(
             f"{path}: the name does not say what kind of file it is; right would be a table (.csv, "
-            ".parquet) or a Darshan log (.darshan)"
+            ".parquet) or a Darshan log (.darshan); `trace convert` makes a table of what a tracer "
+            "of calls wrote"
         )
     check_no_facts(recorded, path)
     need("tables", path)

@@ -1,0 +1,1 @@
+"""Traces of tracers of calls, DFTracer's and Recorder's, as traces that can be replayed."""
