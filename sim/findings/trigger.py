@@ -41,6 +41,7 @@ class Remedy(StrEnum):
     OWN_FILES = "own files"  # of each rank
     FEWER_FILES = "fewer files"
     LARGER_CALLS = "larger calls"
+    READ_ONCE = "one rank reads for all"
     MORE_RANKS = "more ranks do I/O"
     EVEN_SHARES = "even shares"  # of work among ranks
     HARDWARE = "hardware"

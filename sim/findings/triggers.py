@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from xc40io.findings import triggers_of_accesses as accesses
 from xc40io.findings import triggers_of_files as files
 from xc40io.findings import triggers_of_locks as locks
 from xc40io.findings import triggers_of_ranks as ranks
@@ -26,6 +27,9 @@ _FINDERS: tuple[Callable[[RunFacts], Trigger | None], ...] = (
     ranks.idle_aggregators,
     files.small_calls,
     files.unaligned,
+    accesses.random_calls,
+    accesses.read_again,
+    accesses.by_themselves,
     files.rewrites,
     ranks.metadata,
     files.many_files,
