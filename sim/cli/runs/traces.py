@@ -55,8 +55,8 @@ def convert(source: str, target: str, files: str | None, recorded: tuple[str, ..
     """Write TRACE as TABLE, which ends in .csv or .parquet.
 
     TRACE is a Darshan log, a table, or what a tracer of calls wrote: DFTracer's .pfw or .pfw.gz, or
-    the files that Recorder's recorder2text writes. Of these a folder is taken, too: all files of a
-    run.
+    the folder of Recorder 3 or of what recorder2text writes. Of DFTracer a folder is taken, too:
+    all files of a run.
 
     What a table has no columns for, the striping and the sizes of the files, goes to a file beside
     it, TABLE.files.yaml, which `--files` of the other commands takes.

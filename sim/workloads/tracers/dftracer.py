@@ -140,7 +140,7 @@ class _Found:
         process = at.count("pid", event.get("pid"))
         if kind in ("FH", "HH") and name is not None:
             code = str(value)
-            self._names[self._file, process, code] = self._anywhere[code] = str(name)
+            self._names[self._file, process, code] = self._anywhere[code] = _name(name)
             if kind == "HH":
                 self._host = code
         elif kind == "PR" and name == "rank":
@@ -175,9 +175,14 @@ class _Found:
     def _path(self, process: int, arguments: _Event) -> str | None:
         """Return the name of the file that a call is about, if it says it."""
         if "fname" in arguments:
-            return str(arguments["fname"])
+            return _name(arguments["fname"]) or None
         code = str(arguments.get("fhash", arguments.get("pathname", "")))
-        return self._names.get((self._file, process, code), self._anywhere.get(code))
+        return self._names.get((self._file, process, code), self._anywhere.get(code)) or None
+
+
+def _name(value: object) -> str:
+    """Return a name that can be written: JSON may say half a letter."""
+    return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def _data(name: str, arguments: _Event, at: Cursor) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from xc40io.workloads.trace import TraceOp
 from xc40io.workloads.tracers.call import Call, Told
+from xc40io.workloads.tracers.limits import within_file
 
 WORLD = "MPI_COMM_WORLD"
 
@@ -136,10 +137,12 @@ class MpiFiles:
         if place != "_at":
             ends = unit is not None and length is not None
             file.pointer = (unit or 0) + (length or 0) // file.unit if ends else None
-        if not file.plain or unit is None or length is None:
-            self._told[TYPES] += 1
-            return lost
-        return MpiAccess(op, file.path, file.first + unit * file.unit, length, meets)
+        if file.plain and unit is not None and length is not None:
+            offset = file.first + unit * file.unit
+            if within_file(offset, length):
+                return MpiAccess(op, file.path, offset, length, meets)
+        self._told[TYPES] += 1
+        return lost
 
 
 def _size(kind: str) -> int | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from xc40io.workloads.trace import TraceOp
 from xc40io.workloads.tracers.call import APPEND, CREATE, DIRECT, TRUNCATE, Call, Told
+from xc40io.workloads.tracers.limits import within_file
 from xc40io.workloads.tracers.mpi_files import MpiAccess, MpiFiles
 
 ROW = np.dtype(
@@ -205,7 +206,7 @@ class Follower:
         if opened.appends and op == TraceOp.WRITE:
             opened.position = self._ends.get(opened.path, 0)
         offset = call.offset if placed else opened.position
-        if offset is None or length is None or offset < 0:
+        if offset is None or length is None or not within_file(offset, length):
             self._told[NO_PLACE] += 1
             return
         end = offset + length

@@ -10,10 +10,12 @@ from xc40io.config.reading import reading
 from xc40io.workloads.trace import ListedTrace
 from xc40io.workloads.tracers.dftracer import read_dftracer
 from xc40io.workloads.tracers.joining import joined
+from xc40io.workloads.tracers.recorder_binary import read_native
 from xc40io.workloads.tracers.recorder_text import read_recorder
 
 _DFTRACER = (".pfw", ".pfw.gz")
 _TEXT = "_text"  # the folder that recorder2text makes
+_VERSION = "VERSION"  # a file in each folder of Recorder
 
 
 def is_tracers(path: str) -> bool:
@@ -22,7 +24,7 @@ def is_tracers(path: str) -> bool:
 
 
 def open_tracers(path: str) -> ListedTrace:
-    """Open a file or a folder of DFTracer, or of Recorder as recorder2text writes it.
+    """Open a file or a folder of DFTracer, or of Recorder: its own, or what recorder2text wrote.
 
     Raises
     ------
@@ -41,11 +43,9 @@ def open_tracers(path: str) -> ListedTrace:
     ranks = [file for file in files if file.suffix == ".txt" and file.stem.isdecimal()]
     if ranks:
         return joined(read_recorder(ranks), path)
-    native = any(file.suffix in (".cst", ".cfg", ".mt") for file in files)
+    if (there / _VERSION).exists():
+        return joined(read_native(there), path)
     raise InputError(
-        f"{path}: holds Recorder's own files, which only Recorder reads; right would be the text "
-        f"of them: recorder2text {path} writes it beside them, and then this path is right"
-        if native
-        else f"{path}: holds no trace; right would be the .pfw or .pfw.gz files of DFTracer, or "
-        "the files 0.txt, 1.txt ... that recorder2text writes for Recorder"
+        f"{path}: holds no trace; right would be the .pfw or .pfw.gz files of DFTracer, the folder "
+        "of Recorder, or the files 0.txt, 1.txt ... that its recorder2text writes"
     )

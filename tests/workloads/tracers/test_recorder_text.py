@@ -187,12 +187,3 @@ def test_a_cut_line_is_told_and_a_bad_one_refused(tmp_path: Path) -> None:
     (tmp_path / "0.txt").write_text("x 0.3 write 0 0 ( /l %p 5 )\n" + right)
     with pytest.raises(InputError, match="line 1: start = 'x'; right would be a number"):
         open_tracers(str(tmp_path))
-
-
-def test_recorders_own_files_are_answered_with_the_way_to_the_text(tmp_path: Path) -> None:
-    (tmp_path / "recorder.mt").write_bytes(b"\0" * 64)
-    with pytest.raises(InputError, match=r"recorder2text .* writes it beside them"):
-        open_tracers(str(tmp_path))
-    (tmp_path / "recorder.mt").unlink()
-    with pytest.raises(InputError, match="holds no trace; right would be"):
-        open_tracers(str(tmp_path))

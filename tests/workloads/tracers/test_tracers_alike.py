@@ -1,4 +1,4 @@
-"""DFTracer, Recorder's old text and its new text of one run are one trace."""
+"""DFTracer, Recorder's old and new text, and its own files of one run are one trace."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from traced import Did, Row, as_dftracer, as_recorder, rows_of
+from traced import Did, Row, as_dftracer, as_native, as_recorder, rows_of
 
 from xc40io.workloads.replay.kernel import open_trace
 from xc40io.workloads.replay.trace_table import write_table
@@ -75,7 +75,7 @@ def programs() -> st.SearchStrategy[list[_Program]]:
 
 
 @given(programs())
-def test_three_tongues_tell_one_run_alike(ranks: list[_Program]) -> None:
+def test_all_tongues_tell_one_run_alike(ranks: list[_Program]) -> None:
     expected = [row for program in ranks for row in program.rows]
     calls = [program.calls for program in ranks]
     with TemporaryDirectory() as name:
@@ -84,12 +84,14 @@ def test_three_tongues_tell_one_run_alike(ranks: list[_Program]) -> None:
             as_dftracer(folder / "dftracer", calls),
             as_recorder(folder / "old", calls, old=True),
             as_recorder(folder / "new", calls, old=False),
+            as_native(folder / "own", calls, shared=False),
+            as_native(folder / "shared", calls, shared=True),
         )
         for path in made:
             assert rows_of(path) == expected, path.name
         thinks = [join_blocks(list(open_tracers(str(path)).blocks())).think for path in made]
-        np.testing.assert_allclose(thinks[1], thinks[0], atol=1.1e-6)
-        np.testing.assert_allclose(thinks[2], thinks[0], atol=1.1e-6)
+        for other in thinks[1:]:
+            np.testing.assert_allclose(other, thinks[0], atol=1.1e-6)
         _check_table(made[0], folder / "t.csv")
 
 
