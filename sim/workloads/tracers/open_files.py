@@ -96,6 +96,7 @@ class Follower:
         self._rows: list[tuple[object, ...]] = []
         self._by_handle: dict[str, _Open] = {}
         self._by_path: dict[str, _Open] = {}
+        self._before: dict[tuple[str, str], _Open] = {}  # open when the trace began
         self._ends: dict[str, int] = {}  # of each file, as this process knows it
         self._mpi = MpiFiles(told)
         self._met: dict[tuple[object, ...], int] = {}  # how often each meeting has been
@@ -154,15 +155,14 @@ class Follower:
     def _open_file(self, call: Call) -> _Open | None:
         """Return the open file that a call is about; None if the trace does not say it."""
         found = self._by_handle.get(call.handle) if call.handle is not None else None
-        if found is not None and call.path in (None, found.path):
-            return found
+        if found is not None:
+            return found  # its name is that of its opening: DFTracer's short hashes meet
         if call.path is None:
             self._told[NO_FILE] += 1
             return None
-        opened = self._by_path.setdefault(call.path, _Open(call.path))
-        if call.handle is not None:  # it was open before the trace began
-            opened = self._by_handle[call.handle] = _Open(call.path)
-        return opened
+        if call.handle is None:
+            return self._by_path.setdefault(call.path, _Open(call.path))
+        return self._before.setdefault((call.handle, call.path), _Open(call.path))
 
     def _opens(self, call: Call) -> None:
         if self._failed(call):

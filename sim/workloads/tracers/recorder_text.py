@@ -1,6 +1,6 @@
 """Reads what Recorder's ``recorder2text`` writes: a file for each rank, a call a line.
 
-Recorder 2.0 to 2.2 say what a call returned, and have descriptors; from 2.3 on there is the level
+Recorder 2.1 and 2.2 say what a call returned, and have descriptors; from 2.3 on there is the level
 of the call and what kind it is, and names of files stand in place of descriptors::
 
     START END RETURNED NAME ( ARGUMENTS )

@@ -58,6 +58,23 @@ def test_appends_go_to_the_end_and_truncation_empties(tmp_path: Path) -> None:
     assert [row[2:] for row in rows if row[0] == "write"] == [(0, 10), (10, 5), (0, 3)]
 
 
+def test_two_files_whose_names_have_one_hash_are_told_apart_by_their_descriptors(tmp_path: Path):
+    rows = _rows(
+        tmp_path,
+        _call("open", 0, flags=66, ret=3),
+        _call("write", 20, fd=3, count=10, ret=10),
+        note("/lus/other", 9),
+        _call("open", 40, flags=66, ret=4),
+        _call("write", 60, fd=4, count=7, ret=7),
+        _call("write", 80, fd=3, count=10, ret=10),
+    )
+    assert [row[1:] for row in rows if row[0] == "write"] == [
+        ("/lus/f", 0, 10),
+        ("/lus/other", 0, 7),
+        ("/lus/f", 10, 10),
+    ]
+
+
 def test_streams_count_items_and_open_by_their_mode(tmp_path: Path) -> None:
     rows = _rows(
         tmp_path,
