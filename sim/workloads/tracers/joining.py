@@ -102,11 +102,9 @@ def _meeting(rank: Integers, rows: Rows, meetings: Meetings, told: Told) -> tupl
             whole[number] = present[number] == opened.get(who, -1)
         else:
             whole[number] = who in everywhere and present[number] == ranks
-            told[PARTED] += 0 if who in everywhere else int(present[number])
-            if who in everywhere:
-                told[UNMET] += 0 if whole[number] else int(present[number])
-            continue
-        told[UNMET] += 0 if whole[number] else int(present[number])
+        if not whole[number]:
+            parted = kind != "file" and who not in everywhere
+            told[PARTED if parted else UNMET] += int(present[number])
     lost = np.zeros(len(names), bool)
     lost[rows["call"][outer & (rows["op"] == LOST)]] = True
     keep = _kept(rows, whole, lost)
