@@ -1,15 +1,13 @@
 """A Darshan log, opened and checked.
 
-Reading is left to a process of its own (:mod:`.reader`), since libdarshan-util can crash or hang on
-damaged logs.
+Reading is left to another process (:mod:`.reading_process`), since libdarshan-util can crash or hang
+on damaged logs.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +24,7 @@ from xc40io.config.reading import reading
 from xc40io.engine.types import Integers
 from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.module_counters import Counters, Numbers
+from xc40io.workloads.darshan.reading_process import Read, read_apart
 
 MAGIC = 6567223
 """What every log since Darshan 2 has at its ninth byte (DARSHAN_MAGIC_NR)."""
@@ -178,32 +177,26 @@ def _check_header(path: Path) -> int:
 def _run_reader(path: Path, time_limit: float) -> dict[str, Any]:
     """Read a log in a process of its own; return its arrays, and its text as ``head``."""
     need("logs", str(path))
-    reader = Path(__file__).with_name("reader.py")
     limit = time_limit * (1 + path.stat().st_size // 2**25)
-    command = [sys.executable, "-P", str(reader), str(path.absolute())]
-    try:
-        done = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=limit, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise _damaged(path, f"reading it did not end within {limit:g} s") from error
-    if done.returncode:
+    done = read_apart(path, limit)
+    if done.status is None:
+        raise _damaged(path, f"reading it did not end within {limit:g} s")
+    if done.status:
         raise _damaged(path, _reason(done))
     with (
         reading(f"{path}: this Darshan log is damaged, what was read is no table", _WHOLE),
-        np.load(io.BytesIO(done.stdout), allow_pickle=False) as packed,
+        np.load(io.BytesIO(done.found), allow_pickle=False) as packed,
     ):
         arrays: dict[str, Any] = dict(packed)
         arrays["head"] = json.loads(bytes(arrays["head"]))
     return arrays
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """Say in a few words why the reader failed."""
-    if done.returncode < 0:
+def _reason(done: Read) -> str:
+    """Say in a few words why nothing was read."""
+    if done.status is not None and done.status < 0:
         return "libdarshan-util crashed on it"
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    for line in said:
+    for line in done.said.strip().splitlines():
         if line.startswith(("Error:", "log:")):
             return line.partition(":")[2].strip().rstrip(".")
     return "libdarshan-util cannot read it"

@@ -1,12 +1,15 @@
-"""Reads a Darshan log with pydarshan: a program of its own, run by :mod:`.log` for each log.
+"""Reads Darshan logs with pydarshan: a program of its own, kept by :mod:`.reading_process`.
 
 libdarshan-util is C code that trusts what it reads. A damaged log can make it crash, loop or ask
 for absurd amounts of memory, and must not do so in the process of the simulator. So this file runs
-as a script in a process with limits, and writes what it found to its standard output: arrays in
-NumPy's own format, without pickles. It imports nothing of the simulator.
+as a script, and each log is read in a fork of it, with limits: pydarshan takes a second to be
+imported, which thousands of logs need not wait for again. It imports nothing of the simulator.
 
-Standard error takes one line that begins with ``log:`` if the log cannot be opened, and whatever
-libdarshan says.
+A request is a line of JSON on standard input: the ``path`` of a log, and the ``seconds`` that it
+may take. The answer is a line of JSON on standard output, the ``status`` of the fork (none if it
+was ended) and the lengths of two texts, and these: what was found, arrays in NumPy's own format,
+without pickles; and what was said, a line that begins with ``log:`` if the log cannot be opened,
+and whatever libdarshan says.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import io
 import json
 import os
 import resource
+import select
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -236,19 +241,63 @@ def _limit() -> None:
         resource.setrlimit(what, (most if hard < 0 else min(most, hard), hard))
 
 
-def main() -> None:
-    """Read the log that the command line names."""
-    _limit()
-    output = os.dup(sys.stdout.fileno())
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # libdarshan prints what it likes
+def _answer(path: str, found: int, said: int) -> None:
+    """Read a log in a fork, into two files; never return."""
+    os.dup2(said, sys.stdout.fileno())  # libdarshan prints what it likes
+    os.dup2(said, sys.stderr.fileno())
+    status = 0
     try:
-        found = read(sys.argv[1])
-    except Exception as error:  # whatever it is, the log is what it is about
-        sys.exit(f"log: {error or type(error).__name__}")
-    packed = io.BytesIO()
-    np.savez(packed, **found)
-    with os.fdopen(output, "wb") as stream:
-        stream.write(packed.getbuffer())
+        _limit()
+        packed = io.BytesIO()
+        np.savez(packed, **read(path))
+        with os.fdopen(found, "wb") as stream:
+            stream.write(packed.getbuffer())
+    except BaseException as error:  # whatever it is, the log is what it is about
+        os.write(said, f"log: {error or type(error).__name__}\n".encode("utf-8", "replace"))
+        status = 1
+    os._exit(status)
+
+
+def _ended(process: int, seconds: float) -> bool:
+    """Wait for a fork; end it when its time is over, or who asked is gone. Tell if it ended."""
+    ends = os.pidfd_open(process)
+    waiting = select.poll()
+    waiting.register(ends, select.POLLIN)
+    waiting.register(sys.stdin.fileno(), 0)  # tells when it is closed, which it always does
+    heard = [descriptor for descriptor, _ in waiting.poll(1000.0 * seconds)]
+    os.close(ends)
+    if ends not in heard:
+        os.kill(process, signal.SIGKILL)
+    return ends in heard
+
+
+def _serve(request: dict[str, Any]) -> None:
+    """Read a log in a fork, and write the answer."""
+    found, said = os.memfd_create("found"), os.memfd_create("said")
+    process = os.fork()
+    if not process:
+        _answer(request["path"], found, said)
+    ended = _ended(process, request["seconds"])
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    sizes = [os.fstat(one).st_size for one in (found, said)]
+    head = {"status": status if ended else None, "sizes": sizes}
+    output = sys.stdout.buffer
+    output.write(json.dumps(head).encode() + b"\n")
+    for one, size in zip((found, said), sizes, strict=True):
+        with os.fdopen(one, "rb") as file:
+            file.seek(0)
+            output.write(file.read(size))
+    output.flush()
+
+
+def main() -> None:
+    """Read the logs that are asked for, one after the other."""
+    try:
+        import darshan.backend.cffi_backend  # noqa: F401 - once, for all forks
+    except Exception:  # noqa: S110 - each fork says it of its log
+        pass
+    for line in sys.stdin.buffer:
+        _serve(json.loads(line))
 
 
 if __name__ == "__main__":
