@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -19,7 +19,7 @@ from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.files_in_use import note_written
 from xc40io.engine.processors import processors
-from xc40io.results.progress import ProgressBar
+from xc40io.results.progress import Counted, ProgressBar
 from xc40io.telling.data import csv_text, document_of, json_text
 from xc40io.telling.drawing import figure_of, pictures, save_figure
 from xc40io.telling.html import write_page
@@ -126,7 +126,7 @@ class Study:
     def run(
         self,
         make: Callable[[ProgressBar], _Made],
-        counted: Literal["bytes", "runs"] = "runs",
+        counted: Counted = "runs",
     ) -> _Made:
         """Return what is made, with a bar that it tells how far it is; check all paths before."""
         self.check()
@@ -222,6 +222,19 @@ def _draw(path: str, found: Findings) -> None:
     with replacing(path, "--plot") as draft:
         save_figure(figure_of(picture), draft, _kind_of_picture(path))
     say(f"drew {path}")
+
+
+def several_logs_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of several logs; the command gets them as ``study``, a :class:`Study`."""
+
+    @wraps(command)
+    def studied(*words: Any, store: str | None, csv: str | None, **given: Any) -> Any:
+        return command(*words, study=Study(store=store, csv=csv), **given)
+
+    decorated: Callable[..., Any] = studied
+    for option in (_CSV, _STORE):
+        decorated = option(decorated)
+    return decorated
 
 
 def study_options(

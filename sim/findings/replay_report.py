@@ -13,6 +13,7 @@ from xc40io.findings.call_sizes import CallSizes, log_sizes
 from xc40io.findings.replay_times import FileTimes, file_times
 from xc40io.run.result import Result
 from xc40io.workloads.darshan.facts import Facts
+from xc40io.workloads.darshan.heat_map import heat_sentences
 from xc40io.workloads.darshan.log import DarshanLog, Unreplayed
 from xc40io.workloads.darshan.place import described, elsewhere, file_systems
 from xc40io.workloads.darshan.reconstruction import Reconstruction
@@ -37,6 +38,8 @@ class ReplayedLog:
     last_call: float  # when it ended, in seconds since the job began; 0 if unknown
     slow: tuple[str, ...]  # which OSTs were slow: a sentence each
     slow_servers: tuple[str, ...] = ()  # which OSSs were, with all their OSTs: a sentence each
+    # when bytes were moved, by its heat maps, where DXT has no calls: a sentence each
+    heat: tuple[str, ...] = ()
     sizes: tuple[CallSizes, ...] = ()  # of its reads and writes; nothing in what was kept earlier
 
     @property
@@ -115,6 +118,7 @@ def _replayed(log: DarshanLog, lustre: Lustre | None, facts: Facts) -> ReplayedL
         lost=log.lost,
         unreplayed=log.unreplayed,
         last_call=log.last_call,
+        heat=() if len(log.dxt_posix.rank) else tuple(heat_sentences(log.heat)),
         sizes=log_sizes(log),
         slow=tuple(ost_sentences(slow, facts.rates)),
         slow_servers=tuple(server_sentences(slow, facts.rates)),

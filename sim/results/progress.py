@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
     from xc40io.run.foreseen import Foreseen
 
+Counted = Literal["bytes", "runs", "logs"]
+"""What is counted: the bytes that one run moves, or runs, or logs."""
+
 _PATIENCE = 1.0
 """Seconds of waiting before the bar appears."""
 
@@ -29,10 +32,10 @@ class ProgressBar:
     Parameters
     ----------
     counted
-        What is counted: the bytes that one run moves, or runs.
+        What is counted.
     """
 
-    def __init__(self, counted: Literal["bytes", "runs"] = "bytes") -> None:
+    def __init__(self, counted: Counted = "bytes") -> None:
         self._counted = counted
         self._began = time.monotonic()
         self._said: float | None = None  # when the latest line was written, or the first due
@@ -81,11 +84,11 @@ class ProgressBar:
         what = (
             f"{done / 1e9:.3g} of {total / 1e9:.3g} GB"
             if self._counted == "bytes"
-            else (f"{done:,} of {total:,} runs")
+            else (f"{done:,} of {total:,} {self._counted}")
         )
         print(f"xc40io: {self._words}: {what}{share}", file=sys.stderr, flush=True)
 
-    def counting(self, counted: Literal["bytes", "runs"]) -> Callable[[int, int], None]:
+    def counting(self, counted: Counted) -> Callable[[int, int], None]:
         """Return a function that shows how many bytes or runs are done, anew for each kind."""
 
         def show(done: int, total: int) -> None:

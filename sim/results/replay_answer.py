@@ -71,6 +71,7 @@ LOG = (
     Column("last_call", SECONDS, help="When it ended, since the job began; 0 if unknown."),
     Column("slow_osts", ANY, lambda log: log.slow, help="Which OSTs were slow: a sentence each."),
     Column("slow_servers", ANY, help="Which OSSs were, with all their OSTs: a sentence each."),
+    Column("heat", ANY, help="When bytes were moved, by its heat maps: a sentence each."),
 )
 
 _PLURAL = Unit("", str, lambda word: f"{word}s", left=True)
@@ -212,6 +213,7 @@ def _head(report: ReplayReport) -> Iterator[str]:
         same = "as far as the log tells" if log.lost else "as recorded"
         files_said = f"{format_count(len(files), 'file')}, opens, stats, reads, writes"
         yield f"Ranks, {files_said} and {figure(moved / 1e9, 6)} GB: {same}."
+    yield from log.heat
     for warning in (*log.slow_servers, *log.slow, *warnings_of(below_mpi(files))):
         yield f"Warning: {warning}"
     yield end_line(report.runs, log.last_call)
@@ -222,9 +224,15 @@ def _not_replayed(unreplayed: Sequence[Unreplayed], moved: int) -> str:
     missing = sum(of.bytes for of in unreplayed)
     parts = ", ".join(
         f"{GIGABYTE.write(of.bytes)} of {format_count(of.files, 'file')} through {of.module}"
+        f"{_taking(of)}"
         for of in unreplayed
     )
     return f"Not replayed: {parts}; {PART.write(missing / max(1, missing + moved))} of all bytes"
+
+
+def _taking(of: Unreplayed) -> str:
+    """Say how long calls took that are not replayed, if the log tells."""
+    return f", which took all ranks {LONG.write(of.seconds)}" if of.seconds else ""
 
 
 def _complete(of: BelowMpi) -> int | None:

@@ -109,6 +109,8 @@ def _facts(report: ReplayReport) -> Iterator[tuple[str, str]]:
         yield "lost in the log", "; ".join(log.lost)
     if report.told:
         yield "known of the run", report.told
+    for sentence in log.heat:
+        yield "when", sentence
     if log.elsewhere:
         yield "not on Lustre, but replayed there", "; ".join(log.elsewhere)
     if report.change:

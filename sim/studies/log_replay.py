@@ -60,6 +60,7 @@ class LogReplay:
     assignments: Sequence[str]
     job: AskedJob
     facts: Facts
+    counters: bool = False  # whether what DXT has of the calls is left aside
 
     @staticmethod
     def of(
@@ -68,6 +69,8 @@ class LogReplay:
         assignments: Sequence[str],
         job: AskedJob,
         recorded: Sequence[str] = (),
+        *,
+        counters: bool = False,
     ) -> LogReplay:
         """Read the log; its warnings are for the caller to print. All is as typed.
 
@@ -79,6 +82,7 @@ class LogReplay:
         facts = facts_of(recorded)
         log = read_log(path)
         ran = where_it_ran(log, facts, job.machine)
+        log = log.without_dxt() if counters else log
         return LogReplay(
             log=log,
             place=ran.place,
@@ -87,6 +91,7 @@ class LogReplay:
             assignments=assignments,
             job=job,
             facts=facts,
+            counters=counters,
         )
 
     def run(
@@ -203,6 +208,8 @@ class LogReplay:
         kernel: dict[str, Any] = {"name": "replay", "timing": self.timing}
         if told := self.facts.of_striping():  # what the calls are put together by
             kernel["recorded"] = list(told)
+        if self.counters:
+            kernel["calls"] = "counters"
         scenario = scenario_of_job(job, Workload(kernel=kernel), assignments)
         if job.machine == self.place.machine:  # another one has other OSTs
             scenario = scenario.model_copy(update={"slow": self._slow()})

@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from xc40io.cli import options
 from xc40io.cli.exports import Command, write_exports
+from xc40io.cli.face import INTERRUPTED
 from xc40io.cli.job_options import described
 from xc40io.cli.options import TABLES, Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
+from xc40io.cli.study_options import Study, findings_of, say, several_logs_options, tell_runs
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import AskedJob
 from xc40io.results.progress import ProgressBar
+from xc40io.workloads.darshan.log_folder import logs_of, means_logs
+
+if TYPE_CHECKING:
+    from xc40io.studies.logs.log_gains import LogGains
 
 _HELP = """\
 Replay what a job did on a simulated machine.
 
-LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Of a Darshan log the
+LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Several logs, or folders
+with such in and below them, are replayed by their counters, each as recorded and with changes of
+what who submits the job can set: a table, that with which most seconds would have been saved first.
+What has finished is kept, and printed after an interrupt. Of a Darshan log the
 replay as recorded comes first, on the machine and nodes that the log tells of; then the what-if,
 if another machine, other nodes, striping, hints or values of the machine are asked for. Several
 what-ifs stand side by side with --what-if. What you know of the recorded run goes into --recorded.
@@ -28,6 +39,7 @@ what-ifs stand side by side with --what-if. What you know of the recorded run go
   xc40io replay yesterday.darshan --what-if striping.count=8 --what-if striping.count=48
   xc40io replay yesterday.darshan --recorded machine=cori-knl --recorded ppn=32 --explain
   xc40io replay trace.parquet --nodes 16 --ppn 32
+  xc40io replay darshan-logs/2026/11 --csv november.csv
 """
 
 _FROM_LOG = {
@@ -46,8 +58,54 @@ def _defaults_from_log(command: Command) -> Command:
     return command
 
 
+_OF_SEVERAL = {"logs", "recorded", "as_json", "jobs"}
+"""What may be typed beside several logs, and what belongs to them alone."""
+
+_ONLY_OF_SEVERAL = {"store", "csv"}
+
+
+def _check_beside(context: click.Context, *, several: bool) -> None:
+    """Raise InputError if an option is typed that one log has not, or several have not."""
+    for param in context.command.params:
+        name = param.name or ""
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if typed and several and name not in _OF_SEVERAL | _ONLY_OF_SEVERAL:
+            raise InputError(
+                f"{param.opts[-1]} beside several logs, replayed by their counters: right would be "
+                "one log, or --recorded, --jobs, --store, --csv or --json"
+            )
+        if typed and not several and name in _ONLY_OF_SEVERAL:
+            raise InputError(
+                f"{param.opts[-1]} beside one log: right would be several logs, or a folder of them"
+            )
+
+
+def _replay_many(logs: tuple[str, ...], recorded: tuple[str, ...], study: Study) -> None:
+    """Replay several logs, and print what changes would have saved."""
+    from xc40io.studies.logs.log_gains import replay_logs
+    from xc40io.studies.logs.log_gains_answer import log_gains_answer
+
+    named = logs_of(logs)
+
+    def make(progress: ProgressBar) -> LogGains:
+        progress.say("replayed")
+        jobs, store = study.processes, study.store
+        return replay_logs(named, recorded=recorded, jobs=jobs, store=store, progress=progress)
+
+    found = study.run(make, counted="logs")
+    tell_runs(found)
+    if not found.finished:
+        done = len(found.logs) + len(found.bad)
+        say(
+            f"interrupted: {done:,} of {found.asked:,} logs; runs that have finished are kept, and "
+            "the same command goes on"
+        )
+    status = 0 if found.finished else INTERRUPTED
+    study.tell(findings_of(log_gains_answer(found))._replace(status=status))
+
+
 @click.command(help=_HELP)
-@click.argument("log", metavar="LOG")
+@click.argument("logs", nargs=-1, required=True, metavar="LOG|FOLDER...")
 @_defaults_from_log
 @described
 @click.option(
@@ -64,8 +122,14 @@ def _defaults_from_log(command: Command) -> Command:
 @options.changes
 @what_if_options
 @options.output
+@several_logs_options
+@click.pass_context
 def replay(
-    log: str,
+    context: click.Context,
+    /,
+    *,
+    logs: tuple[str, ...],
+    study: Study,
     timing: str,
     files: str | None,
     recorded: tuple[str, ...],
@@ -81,6 +145,12 @@ def replay(
     from xc40io.cli.runs.replayed import print_log_warnings, print_replay
     from xc40io.studies.log_replay import LogReplay, table_scenario
 
+    several = means_logs(logs)
+    _check_beside(context, several=several)
+    if several:
+        _replay_many(logs, recorded, replace(study, as_json=view.as_json, jobs=asked.jobs))
+        return
+    (log,) = logs
     described_job = AskedJob(**job)
 
     check_keep(keep)

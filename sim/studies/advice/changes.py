@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import zip_longest
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -22,11 +23,10 @@ from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
 from xc40io.studies.advice.job_knobs import LAYOUT, NAMES, OWN_FILES, SPREAD, knobs_of
-from xc40io.studies.advice.job_nature import nature_of
+from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
 from xc40io.studies.advice.space import Space
 from xc40io.studies.case import Case
-from xc40io.studies.record import record_of
 from xc40io.workloads.catalogue import PROGRAMS
 
 _LONG = 120  # characters of hints that are printed in full
@@ -63,8 +63,8 @@ class JobChanges:
         Of the job; empty where there is only one.
     case
         The run.
-    result
-        What came of the job in it.
+    nature
+        What the job is, by what came of it.
 
     Attributes
     ----------
@@ -72,8 +72,7 @@ class JobChanges:
         Of the job.
     """
 
-    def __init__(self, name: str, case: Case, result: Result) -> None:
-        nature = nature_of(result.scenario, record_of(result))
+    def __init__(self, name: str, case: Case, nature: JobNature) -> None:
         self.name = name
         self._case = case
         self._space = Space(nature, tuple(knobs_of(nature, tuple(NAMES))))
@@ -85,9 +84,26 @@ class JobChanges:
             for value in knob.values:
                 if value != knob.present and self._near(knob, value):
                     yield from self._change({knob.name: value, **self._with(knob, value)})
+        yield from self._wide()
+
+    def _wide(self) -> Iterator[Change]:
+        """Yield all OSTs with large stripes, where ranks share a file."""
         osts = self._space.nature.machine.lustre.osts
         if {COUNT, SIZE} <= self._knobs.keys() and not self._space.nature.own_files:
             yield from self._change({COUNT: osts, SIZE: _LARGE})
+
+    def cheap(self) -> Iterator[Change]:
+        """Yield few changes of what who submits the job can set, those that differ most first.
+
+        All OSTs with large stripes, then of each knob in turn a value: of those in an order the
+        most, the least and the one in the middle.
+        """
+        yield from self._wide()
+        knobs = [knob for knob in self._space.knobs if knob.who is Who.SETTINGS]
+        for values in zip_longest(*(_far_apart(knob) for knob in knobs), fillvalue=None):
+            for knob, value in zip(knobs, values, strict=True):
+                if value is not None and value != knob.present:
+                    yield from self._change({knob.name: value})
 
     @property
     def who(self) -> tuple[Who, ...]:
@@ -172,6 +188,14 @@ class JobChanges:
         then = " and ".join(knob.phrase(turned[knob.name]) for knob in knobs)
         known = [knob.phrase(knob.present) for knob in knobs if knob.present is not None]
         return f"{then} in place of {' and '.join(known)}" if known else then
+
+
+def _far_apart(knob: Knob) -> tuple[Any, ...]:
+    """Return the most, the least and the middle of values that have an order; else all."""
+    values = knob.values
+    if not knob.ordered:
+        return values
+    return tuple(dict.fromkeys((values[-1], values[0], values[len(values) // 2])))
 
 
 def _next(knob: Knob, value: Any) -> tuple[Any, ...]:

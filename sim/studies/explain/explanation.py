@@ -28,6 +28,7 @@ from xc40io.plane.stations import StationKind
 from xc40io.run.jobs import JobsResult, simulate_jobs
 from xc40io.run.result import Result
 from xc40io.studies.advice.changes import Change, JobChanges, changes_of_machine
+from xc40io.studies.advice.job_nature import nature_of
 from xc40io.studies.advice.knobs import Who
 from xc40io.studies.advice.node_time import NodeTime
 from xc40io.studies.advice.weighing import ranked
@@ -43,6 +44,7 @@ from xc40io.studies.explain.trials import (
     whole_gain,
 )
 from xc40io.studies.output_period import OutputCost, output_cost
+from xc40io.studies.record import record_of
 from xc40io.studies.study_result import StudyResult
 from xc40io.telling.answer import Column, Table, To, Unit
 from xc40io.telling.units import FLAG, NUMBER, ROWS, TYPED, WORDS
@@ -231,7 +233,10 @@ def explain(
     kinds = [phase for phase, _ in told]
     runs = Trials(scenario, seconds_of(results), kinds, jobs or processors(), progress)
     listed = whole.listed()
-    makers = [JobChanges(name, listed, result) for name, result in explained.items()]
+    makers = [
+        JobChanges(name, listed, nature_of(result.scenario, record_of(result)))
+        for name, result in explained.items()
+    ]
     climbs = [(maker, who) for maker in makers for who in maker.who] if len(makers) == 1 else []
     seeds = runs.most_again(_AGAIN)
     later = seeds + sum(runs.most_climbed(maker) for maker, _ in climbs)

@@ -1,7 +1,7 @@
 """A Darshan log, opened and checked.
 
-Reading is left to another process (:mod:`.reading_process`), since libdarshan-util can crash or hang
-on damaged logs.
+Reading is left to another process (:mod:`.reading_process`), since libdarshan-util can crash or
+hang on damaged logs.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from xc40io.config.kept import kept
 from xc40io.config.reading import reading
 from xc40io.engine.types import Integers
 from xc40io.topology.text import format_count
+from xc40io.workloads.darshan.heat_map import HeatMap, heat_maps
 from xc40io.workloads.darshan.module_counters import Counters, Numbers
 from xc40io.workloads.darshan.reading_process import Read, read_apart
 
@@ -52,11 +53,12 @@ class Layout(NamedTuple):
 
 @kept
 class Unreplayed(NamedTuple):
-    """What went through a module that is not replayed: how many files, and their bytes."""
+    """What went through a module that is not replayed."""
 
     module: str
     files: int
     bytes: int
+    seconds: float | None = None  # of all ranks together in its calls; None where it is not counted
 
 
 class Dxt(NamedTuple):
@@ -85,10 +87,12 @@ class DarshanLog:
     names: Mapping[int, str]  # of files, by their numbers
     posix: Counters  # of no record where the log has no such module
     mpiio: Counters
+    stdio: Counters  # without the streams of the processes
     libraries: Mapping[int, str]  # `HDF5` or `PnetCDF` by the number of a file that they opened
     layouts: Mapping[int, Layout]  # of files on Lustre, by their numbers, ascending
     dxt_posix: Dxt  # of no record where the log has none
     dxt_mpiio: Dxt
+    heat: tuple[HeatMap, ...]  # when bytes were moved, by module; none where the log has no maps
     hosts: Mapping[int, str]  # the node of each rank, as far as the log tells
     unreplayed: tuple[Unreplayed, ...]
     # What the log should have told and does not: a few words each. Not that DXT ran out of memory,
@@ -106,19 +110,44 @@ class DarshanLog:
         )
         return max((window[1] for window in windows if window is not None), default=0.0)
 
+    def without_dxt(self) -> DarshanLog:
+        """Return the log as if DXT had not been there, but for the nodes that it named."""
+        return replace(self, dxt_posix=_no_dxt(), dxt_mpiio=_no_dxt())
+
     def name_of(self, number: int) -> str:
         """Return the name of a file; its number if it has no name."""
         return self.names.get(number) or f"#{number}"
 
 
 def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
+    """Read a Darshan log that can be replayed, as :func:`read_counts` does.
+
+    Raises
+    ------
+    InputError
+        Likewise, or if it says nothing about reads and writes through POSIX or MPI-IO.
+    FailureError
+        If pydarshan, which has libdarshan-util inside, is not installed.
+    """
+    log = read_counts(path, time_limit=time_limit)
+    if len(log.posix) + len(log.mpiio) == 0:
+        other = ", ".join(f"{of.bytes / 1e9:,.4g} GB through {of.module}" for of in log.unreplayed)
+        raise InputError(
+            f"{log.path}: this Darshan log has no I/O records of POSIX or MPI-IO"
+            f"{' that can be read' if log.warnings else ''}"
+            f"{f' (but {other})' if other else ''}, so that there is nothing to replay; "
+            "right would be the log of a job that read or wrote files through them"
+        )
+    return log
+
+
+def read_counts(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     """Read a Darshan log; one of a few MiB is taken for damaged after ``time_limit`` seconds.
 
     Raises
     ------
     InputError
-        If there is no such file, if it is no log, of an unknown version or damaged, or if it says
-        nothing about reads and writes through POSIX or MPI-IO.
+        If there is no such file, if it is no log, of an unknown version or damaged.
     FailureError
         If pydarshan, which has libdarshan-util inside, is not installed.
     """
@@ -126,16 +155,7 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     missing = _check_header(path)
     arrays = _run_reader(path, time_limit)
     with reading(f"{path}: this Darshan log is damaged, its records contradict each other", _WHOLE):
-        log = _assemble(path, arrays, missing)
-    if len(log.posix) + len(log.mpiio) == 0:
-        other = ", ".join(f"{of.bytes / 1e9:,.4g} GB through {of.module}" for of in log.unreplayed)
-        raise InputError(
-            f"{path}: this Darshan log has no I/O records of POSIX or MPI-IO"
-            f"{' that can be read' if log.warnings else ''}"
-            f"{f' (but {other})' if other else ''}, so that there is nothing to replay; "
-            "right would be the log of a job that read or wrote files through them"
-        )
-    return log
+        return _assemble(path, arrays, missing)
 
 
 def _damaged(path: Path, why: str) -> InputError:
@@ -223,6 +243,9 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         dropped[name] = int((~possible).sum())
         counters[name] = found.take(possible)
     names = {int(number): name for number, name in head["names"].items()}
+    streams = np.array([number for number, name in names.items() if is_stream(name)], np.uint64)
+    stdio = counters["STDIO"].take(~np.isin(counters["STDIO"].number, streams))
+    counters["STDIO"] = stdio
     libraries = {
         int(number): library
         for module, library in (("PNETCDF_FILE", "PnetCDF"), ("H5F", "HDF5"))
@@ -240,30 +263,29 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         names=names,
         posix=counters["POSIX"],
         mpiio=counters["MPI-IO"],
+        stdio=stdio,
         libraries=libraries,
         layouts=_layouts(arrays),
         dxt_posix=_dxt(arrays, "DXT_POSIX", ranks),
         dxt_mpiio=_dxt(arrays, "DXT_MPIIO", ranks),
+        heat=tuple(heat_maps(arrays, names)),
         hosts={rank: host for rank, host in hosts.items() if 0 <= rank < ranks and host},
-        unreplayed=tuple(_unreplayed(arrays, counters, names)),
+        unreplayed=tuple(_unreplayed(arrays, counters)),
         lost=tuple(_lost(head, missing, dropped)),
         warnings=tuple(_warnings(head, path, missing)),
     )
 
 
-def _unreplayed(
-    arrays: dict[str, Any], counters: Mapping[str, Counters], names: Mapping[int, str]
-) -> Iterator[Unreplayed]:
+def _unreplayed(arrays: dict[str, Any], counters: Mapping[str, Counters]) -> Iterator[Unreplayed]:
     """Yield what moved through modules that are not replayed.
 
     DAOS below DFS, and HDF5 or PnetCDF above a layer that was counted, would count twice.
     """
     stdio = counters["STDIO"]
-    streams = [number for number, name in names.items() if is_stream(name)]
-    stdio = stdio.take(~np.isin(stdio.number, np.array(streams, np.uint64)))
     if len(stdio):
         moved = stdio.total("BYTES_READ") + stdio.total("BYTES_WRITTEN")
-        yield Unreplayed("STDIO", len(np.unique(stdio.number)), moved)
+        took = sum(stdio.seconds(f"F_{what}_TIME") for what in ("READ", "WRITE", "META"))
+        yield Unreplayed("STDIO", len(np.unique(stdio.number)), moved, took)
     unsaid = np.zeros(1, np.uint64)  # what older logs have for the file of a dataset
     seen = np.concatenate([unsaid, counters["POSIX"].number, counters["MPI-IO"].number])
     for module in ("DFS", "DAOS", "H5D", "PNETCDF_VAR"):
@@ -343,11 +365,15 @@ def _layouts(arrays: dict[str, Any]) -> dict[int, Layout]:
     }
 
 
+def _no_dxt() -> Dxt:
+    none = np.zeros(0, np.int64)
+    return Dxt(none.astype(np.uint64), none, none, none, np.zeros(0, _SEGMENT))
+
+
 def _dxt(arrays: dict[str, Any], module: str, ranks: int) -> Dxt:
     """Return the segments of a layer; without those that cannot be."""
     if f"{module}.id" not in arrays:
-        none = np.zeros(0, np.int64)
-        return Dxt(none.astype(np.uint64), none, none, none, np.zeros(0, _SEGMENT))
+        return _no_dxt()
     columns = ("id", "rank", "writes", "reads", "segments")
     found = Dxt(*(arrays[f"{module}.{column}"] for column in columns))
     if ((found.rank < 0) | (found.rank >= ranks)).any():

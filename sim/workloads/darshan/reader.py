@@ -22,6 +22,7 @@ import select
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,9 @@ OTHERS = ("DFS", "DAOS", "H5D", "PNETCDF_VAR")
 """Modules of which it is only read how many bytes went through them, to say what is missing."""
 
 DXT = ("DXT_POSIX", "DXT_MPIIO")
+
+MOST_BINS = 100_000
+"""Intervals of a heat map: Darshan has 200 at most (DARSHAN_MAX_HEATMAP_BINS)."""
 
 SEGMENT = np.dtype(
     [("offset", np.int64), ("length", np.int64), ("start", np.float64), ("end", np.float64)]
@@ -169,6 +173,28 @@ class Log:
         self.arrays["LUSTRE.count"] = np.array(count, np.int64)
         self.arrays["LUSTRE.osts"] = np.concatenate(osts) if osts else np.zeros(0, np.int64)
 
+    def heat(self) -> None:
+        """Read the heat maps: bytes of all ranks by module, whose names their records have."""
+        found: dict[int, tuple[float, Any]] = {}
+        for record in self.records("HEATMAP", "struct darshan_heatmap_record *"):
+            width, count = record.bin_width_seconds, record.nbins
+            if not (0.0 < width < 1e9 and 0 < count <= MOST_BINS):
+                self.broken.append("HEATMAP")
+                break
+            moved = np.array(
+                [
+                    np.frombuffer(self._ffi.buffer(bins, 8 * count), np.int64)
+                    for bins in (record.read_bins, record.write_bins)
+                ]
+            )
+            _, before = found.setdefault(record.base_rec.id, (width, np.zeros_like(moved)))
+            if before.shape == moved.shape:  # as they are: Darshan makes those of all ranks alike
+                before += moved
+        for place, (number, (width, moved)) in enumerate(found.items()):
+            self.arrays[f"HEATMAP.{place}"] = moved
+            self._put(f"HEATMAP.{place}", [number], [-1])
+            self.arrays[f"HEATMAP.{place}.width"] = np.array([width])
+
     def segments(self, module: str) -> list[str]:
         """Read the segments of DXT, writes before reads; return the host of each record."""
         rows, hosts, parts = [], [], []
@@ -226,6 +252,8 @@ def read(path: str) -> dict[str, Any]:
             log.amounts(name)
     if "LUSTRE" in present:
         log.layouts()
+    if "HEATMAP" in present:
+        log.heat()
     head["hosts"] = {name: log.segments(name) for name in DXT if name in present}
     head["nodes"] = log.nodes() if "APMPI" in present else {}
     head["broken"] = log.broken
@@ -292,10 +320,8 @@ def _serve(request: dict[str, Any]) -> None:
 
 def main() -> None:
     """Read the logs that are asked for, one after the other."""
-    try:
+    with suppress(Exception):  # each fork says it of its log
         import darshan.backend.cffi_backend  # noqa: F401 - once, for all forks
-    except Exception:  # noqa: S110 - each fork says it of its log
-        pass
     for line in sys.stdin.buffer:
         _serve(json.loads(line))
 

@@ -107,27 +107,37 @@ def reconstruct(
     )
 
 
-def trace_of_log(path: str | Path, facts: Facts | None = None) -> ListedTrace:
+def trace_of_log(
+    path: str | Path, facts: Facts | None = None, *, counters: bool = False
+) -> ListedTrace:
     """Return what a Darshan log tells as a trace, with the warnings of the log.
 
-    ``facts`` are what is known of the recorded run besides. Raises InputError if the log cannot be
+    ``facts`` are what is known of the recorded run besides. With ``counters`` DXT is left aside,
+    but for where the job ran. Raises InputError if the log cannot be
     read, there is nothing to replay, or something is told that cannot be.
     """
     facts = facts or Facts()
     facts.check_of_calls()
     log = read_log(path)
     shape = where_it_ran(log, facts).shape
-    trace = reconstruct(log, shape.nodes, shape.ppn, facts.striping).trace
+    known = log.without_dxt() if counters else log
+    trace = reconstruct(known, shape.nodes, shape.ppn, facts.striping).trace
     trace.warnings = log.warnings
     return trace
 
 
-def _check_length(log: DarshanLog) -> None:
-    """Refuse what would not fit into memory, or what no job can have done."""
+def calls_of(log: DarshanLog) -> int:
+    """Return how many calls a log counts."""
     names = ("OPENS", "READS", "WRITES", "STATS", "FSYNCS", "FDSYNCS")
     kinds = ("COLL_READS", "COLL_WRITES", "INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")
     calls = sum(log.posix.total(name) for name in names)
     calls += sum(log.mpiio.total(name) for name in (*kinds, "COLL_OPENS", "INDEP_OPENS", "SYNCS"))
+    return calls
+
+
+def _check_length(log: DarshanLog) -> None:
+    """Refuse what would not fit into memory, or what no job can have done."""
+    calls = calls_of(log)
     if not 0 <= calls <= MOST_ROWS:
         raise InputError(
             f"{log.path}: the log counts {calls:,} calls; right would be at most {MOST_ROWS:,}, "

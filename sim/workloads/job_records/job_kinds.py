@@ -33,6 +33,7 @@ class JobKind(NamedTuple):
     nodes: tuple[int, int]  # of the smallest and the largest job
     bytes: int  # of all its jobs
     node_seconds: float  # of all its jobs; 0 where no runtime is known
+    members: tuple[str, ...] = ()  # their names
 
 
 class JobKinds(NamedTuple):
@@ -146,6 +147,7 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
         (min(job.nodes or 1 for job in jobs), max(job.nodes or 1 for job in jobs)),
         sum(map(_moved, jobs)),
         sum(map(_node_seconds, jobs)),
+        tuple(job.name for job in jobs),
     )
 
 

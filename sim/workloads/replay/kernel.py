@@ -34,6 +34,8 @@ def open_trace(
     files: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     recorded: Sequence[str] = (),
+    *,
+    counters: bool = False,
 ) -> Trace:
     """Open a trace: a file that ends in ``.csv``, ``.parquet`` or ``.darshan``.
 
@@ -47,6 +49,8 @@ def open_trace(
         Told while a table is read how many bytes have been, and of how many.
     recorded
         What is known of the run that a Darshan log is of, as ``--recorded`` has it.
+    counters
+        Of a Darshan log, whether DXT is to be left aside.
 
     Raises
     ------
@@ -62,7 +66,7 @@ def open_trace(
                 "table"
             )
 
-        return _trace_of_log(path, _stamp(path), tuple(recorded))
+        return _trace_of_log(path, _stamp(path), tuple(recorded), counters)
     if suffix not in (".csv", ".parquet"):
         raise InputError(
             f"{path}: the name does not say what kind of file it is; right would be a table (.csv, "
@@ -85,9 +89,14 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1)
-def _trace_of_log(path: str, stamp: tuple[int, ...], recorded: tuple[str, ...]) -> Trace:  # noqa: ARG001
+def _trace_of_log(
+    path: str,
+    stamp: tuple[int, ...],  # noqa: ARG001
+    recorded: tuple[str, ...],
+    counters: bool,
+) -> Trace:
     """Return the trace of a log: made once in a process, where a study replays it many times."""
-    return trace_of_log(path, facts_of(recorded))
+    return trace_of_log(path, facts_of(recorded), counters=counters)
 
 
 _BYTES: dict[object, int] = {}
@@ -119,6 +128,12 @@ class Replay(Kernel):
         "think",
         description="Between calls: compute as long as recorded, begin no call before its recorded "
         "start, or do everything as soon as possible.",
+    )
+
+    calls: Literal["dxt", "counters"] = Field(
+        "dxt",
+        description="Of a Darshan log: each call as DXT has it, where it has, or by the counters "
+        "alone.",
     )
 
     _opened: Any = PrivateAttr(None)
@@ -167,7 +182,12 @@ class Replay(Kernel):
         if self._opened is None:
             self._opened = self.trace
             if isinstance(self.trace, str | Path):
-                self._opened = open_trace(str(self.trace), self.files, recorded=self.recorded or ())
+                self._opened = open_trace(
+                    str(self.trace),
+                    self.files,
+                    recorded=self.recorded or (),
+                    counters=self.calls == "counters",
+                )
         opened: Trace = self._opened
         return opened
 

@@ -150,7 +150,9 @@ def test_an_unknown_machine_is_said_first_and_no_test(xc40io, tmp_path):
     assert "of log" not in done.stdout
     document = json.loads(xc40io("replay", str(path), "--json").stdout)
     assert document["known"] is False
-    assert document["log"]["unreplayed"] == [{"module": "STDIO", "files": 1, "bytes": MIB}]
+    assert document["log"]["unreplayed"] == [
+        {"module": "STDIO", "files": 1, "bytes": MIB, "seconds": 0.0}
+    ]
 
 
 def test_what_is_known_of_the_recorded_run_is_no_what_if(xc40io, shared_log):

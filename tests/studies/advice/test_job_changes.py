@@ -9,8 +9,10 @@ import pytest
 from xc40io.config.scenario import Scenario
 from xc40io.run.simulate import simulate
 from xc40io.studies.advice.changes import Change, JobChanges, asked_for
+from xc40io.studies.advice.job_nature import nature_of
 from xc40io.studies.advice.knobs import Who
 from xc40io.studies.case import Case
+from xc40io.studies.record import record_of
 
 
 def job(ior: str, **fields: Any) -> Scenario:
@@ -19,7 +21,7 @@ def job(ior: str, **fields: Any) -> Scenario:
 
 
 def changes(scenario: Scenario) -> dict[str, Change]:
-    maker = JobChanges("", Case(scenario), simulate(scenario))
+    maker = JobChanges("", Case(scenario), nature_of(scenario, record_of(simulate(scenario))))
     return {change.typed: change for change in maker.single()}
 
 
@@ -49,7 +51,7 @@ def test_files_that_nodes_share_are_not_put_on_the_nodes_own_ssds() -> None:
 
 def test_two_changes_are_made_together_if_they_turn_different_knobs() -> None:
     scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
-    maker = JobChanges("", Case(scenario), simulate(scenario))
+    maker = JobChanges("", Case(scenario), nature_of(scenario, record_of(simulate(scenario))))
     found = {change.typed: change for change in maker.single()}
     calls, stripes = found["IOR with -c"], found["--stripe-count 8"]
     (both,) = maker.together(calls, stripes)
@@ -60,7 +62,7 @@ def test_two_changes_are_made_together_if_they_turn_different_knobs() -> None:
 
 def test_a_change_goes_on_with_knobs_that_the_same_people_can_turn() -> None:
     scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
-    maker = JobChanges("", Case(scenario), simulate(scenario))
+    maker = JobChanges("", Case(scenario), nature_of(scenario, record_of(simulate(scenario))))
     assert maker.who == (Who.SETTINGS, Who.PROGRAM)
     stripes = next(one for one in maker.single() if one.typed == "--stripe-count 8")
     near = {one.typed: one for one in maker.further(stripes, Who.SETTINGS, far=False)}
@@ -75,7 +77,7 @@ def test_a_change_goes_on_with_knobs_that_the_same_people_can_turn() -> None:
 
 def test_a_file_for_each_rank_comes_with_one_stripe_whatever_was_turned_before() -> None:
     scenario = job("-a MPIIO -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
-    maker = JobChanges("", Case(scenario), simulate(scenario))
+    maker = JobChanges("", Case(scenario), nature_of(scenario, record_of(simulate(scenario))))
     stripes = next(one for one in maker.single() if one.typed == "--stripe-count 8")
     own = [one for one in maker.further(stripes, Who.PROGRAM, far=True) if "layout" in one.turned]
     assert [one.turned for one in own] == [{"layout": "own files", "stripe-count": 1}]

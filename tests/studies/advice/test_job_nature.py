@@ -31,7 +31,7 @@ def test_stripes_that_a_kernel_asks_for_itself_are_not_those_of_the_machine() ->
 
 
 def test_then_one_stripe_is_a_change_too() -> None:
-    maker = JobChanges("", Case(job()), simulate(job()))
+    maker = JobChanges("", Case(job()), nature_of(job(), record_of(simulate(job()))))
     typed = {change.typed for change in maker.single()}
     assert {"--stripe-count 1", "--stripe-count 56"} <= typed
 

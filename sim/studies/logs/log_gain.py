@@ -1,0 +1,184 @@
+"""What a change would have saved of the I/O of a logged job: the log is replayed with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from xc40io.config.errors import InputError
+from xc40io.config.job_form import FROM_LOG, AskedJob
+from xc40io.config.scenario import Scenario, machine_of
+from xc40io.plane.causes import Cause
+from xc40io.studies.advice.changes import Change, JobChanges
+from xc40io.studies.advice.job_nature import longest_phase, nature_of, seconds_of_record
+from xc40io.studies.advice.weighing import LEAST, ranked
+from xc40io.studies.case import Case
+from xc40io.studies.log_replay import LogReplay
+from xc40io.studies.logs.each_log import NamedLog
+from xc40io.studies.processes import Failure
+from xc40io.studies.record import RunRecord
+from xc40io.studies.simulations import Simulations
+from xc40io.trust.doubts import doubt_of
+from xc40io.workloads.darshan.io_time import IoTime, io_time
+from xc40io.workloads.darshan.place import bytes_of_files
+from xc40io.workloads.darshan.reconstruction import calls_of
+from xc40io.workloads.job_records.coarseness import MOST_CALLS, rpcs_as_one
+
+_CALLS = 2_000_000
+"""Calls of all replays of a log among many together, about: what has more is tried with fewer."""
+
+MOST_RPCS = 400_000
+"""Bulk RPCs of a replay among many, about: above it several are handled as one."""
+
+
+@dataclass(frozen=True)
+class LogQuestion:
+    """What all logs have in common."""
+
+    recorded: tuple[str, ...] = ()  # what the user knows of the recorded runs
+    store: str | Path | None = None  # where runs are kept
+
+
+class TriedChange(NamedTuple):
+    """A change with which a log was replayed."""
+
+    words: str
+    typed: str  # how it is asked for on the command line
+    gain: float  # times as fast, all I/O; simulated
+
+
+@dataclass(frozen=True)
+class LogGain:
+    """A log, and what of its I/O a change would have saved."""
+
+    name: str
+    path: str
+    machine: str  # on which it was replayed
+    known: bool  # whether it ran there; else that is a stand-in
+    nodes: int
+    ranks: int
+    runtime: float  # seconds, by the log
+    time: IoTime  # of its I/O, by the log
+    replayed: float  # seconds of its I/O in the replay as recorded
+    bound: str  # what bound the replay, or was waited for longest
+    best: TriedChange | None  # that saves most; None where none of those that were tried helps
+    tried: int  # changes
+    possible: int  # changes that there were to try
+    rpcs_as_one: int  # bulk RPCs that were handled as one
+    simulated: int  # runs
+    recalled: int  # runs that were known from before
+
+    @property
+    def saved(self) -> float:
+        """Share of its I/O's time that the best change saves, in the replay."""
+        return 0.0 if self.best is None else 1.0 - 1.0 / self.best.gain
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of the job that this would have been: of its I/O by the log."""
+        return self.saved * self.time.slowest
+
+    @property
+    def rank_seconds(self) -> float:
+        """Likewise, of all ranks together."""
+        return self.saved * self.time.all_ranks
+
+    @property
+    def node_hours(self) -> float:
+        """What they come to on its nodes."""
+        return self.seconds * self.nodes / 3600.0
+
+    @property
+    def ratio(self) -> float | None:
+        """The replay's I/O by the log's: how well it explains the log, where it ran there."""
+        return self.replayed / self.time.slowest if self.known and self.time.slowest else None
+
+
+def log_gain(question: LogQuestion, log: NamedLog) -> LogGain:
+    """Replay a log by its counters, as recorded and with a few changes of its settings.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or not be replayed among others.
+    """
+    told: dict[str, Any] = dict.fromkeys(FROM_LOG)
+    job = AskedJob(**told)
+    path = str(log.path)
+    asked = LogReplay.of(path, "think", (), job, question.recorded, counters=True)
+    calls = calls_of(asked.log)
+    if calls > MOST_CALLS:
+        raise InputError(
+            f"{path}: the log counts {calls:,} calls; right would be at most {MOST_CALLS:,} among "
+            f"several logs, or the log by itself: xc40io replay {path}"
+        )
+    scenario = _coarse(asked)
+    runs = Simulations.of_study(1, question.store)
+    (base,) = runs.run([scenario])
+    if isinstance(base, Failure):
+        raise InputError(f"{path}: {base.reason}")
+    maker = JobChanges("", Case(scenario), nature_of(scenario, base))
+    changes = list(maker.cheap())
+    tried = changes[: max(_CALLS // max(calls, 1) - 1, 1)]
+    best = _best(scenario, base, tried, runs)
+    return LogGain(
+        name=log.name,
+        path=path,
+        machine=asked.place.machine,
+        known=asked.place.known,
+        nodes=scenario.nodes,
+        ranks=asked.log.ranks,
+        runtime=asked.log.run_time,
+        time=io_time(asked.log),
+        replayed=seconds_of_record(base, "all", replay=True),
+        bound=_bound(base),
+        best=best,
+        tried=len(tried),
+        possible=len(changes),
+        rpcs_as_one=scenario.rpcs_as_one,
+        simulated=runs.simulated,
+        recalled=runs.recalled,
+    )
+
+
+def _coarse(asked: LogReplay) -> Scenario:
+    """Return the scenario of a log, as coarse as it must be among many."""
+    scenario = asked.scenario()
+    moved = sum(bytes_of_files(asked.log).values())
+    coarse = rpcs_as_one(moved, MOST_RPCS, machine_of(scenario))
+    return scenario.model_copy(update={"rpcs_as_one": coarse})
+
+
+def _best(
+    scenario: Scenario, base: RunRecord, changes: Sequence[Change], runs: Simulations
+) -> TriedChange | None:
+    """Return the change that saves most, of those that the simulator is not known to get wrong."""
+    before = seconds_of_record(base, "all", replay=True)
+    longest = longest_phase(base, "all", replay=True)
+    gains: dict[int, float] = {}
+    scenarios = [change.case.scenario for change in changes]
+    for place, ended in enumerate(runs.run(scenarios)):
+        if isinstance(ended, Failure):
+            continue
+        gain = before / seconds_of_record(ended, "all", replay=True)
+        if gain >= LEAST and doubt_of(gain, scenario, scenarios[place], longest) is None:
+            gains[place] = gain
+    order = ranked(gains, gains.__getitem__, lambda place: changes[place].effort)
+    if not order:
+        return None
+    best = changes[order[0]]
+    return TriedChange(best.words, best.typed, gains[order[0]])
+
+
+def _bound(base: RunRecord) -> str:
+    """Return what bound a replay, or what its ranks waited for longest beside computing."""
+    for bound in base.bounds:
+        if bound.binds:
+            return f"{bound.station}, busy {100 * bound.busy:.0f} %"
+        waits = (wait for wait in bound.waits if wait.cause != Cause.THINK.name.lower())
+        longest = next(waits, None)
+        if longest is not None:
+            return longest.words
+    return ""
