@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from xc40io.assistant.answers import ANSWERS, SUMMARY, told
@@ -9,18 +10,20 @@ from xc40io.assistant.questions import (
     COMMANDS,
     AboutARun,
     CompareQuestion,
+    LogQuestion,
     MachineQuestion,
     SweepQuestion,
     TuneQuestion,
 )
 from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.faults import parse_fault
-from xc40io.config.files import parse_mapping, shipped
-from xc40io.config.job_form import ASKED, JOB, in_scenario
+from xc40io.config.files import may_open, parse_mapping, shipped
+from xc40io.config.job_form import ASKED, FROM_LOG, JOB, AskedJob, in_scenario
 from xc40io.config.jobs import JobsScenario, load_jobs, parse_jobs
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
 from xc40io.results.machine_text import format_machine
+from xc40io.results.replay_answer import replay_answer
 from xc40io.run.fabric import fabric_of
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
@@ -30,6 +33,9 @@ from xc40io.studies.compare.side_by_side import run_side_by_side
 from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
 from xc40io.studies.explain.explanation import explain as explain_run
 from xc40io.studies.explain.explanation_answer import explanation_answer
+from xc40io.studies.log_replay import LogReplay
+from xc40io.studies.logs.diagnosis import diagnose as diagnosed
+from xc40io.studies.logs.diagnosis_answer import diagnosis_answer
 from xc40io.studies.run_answer import run_answer
 from xc40io.studies.sweep.sweep import sweep as run_sweep
 from xc40io.studies.sweep.sweep_answer import sweep_answer, title_of
@@ -116,6 +122,37 @@ def tune(question: TuneQuestion, desk: Desk) -> dict[str, Any]:
     return told("tune", tuning_answer(f"Tune {title_of(scenario)}", found))
 
 
+def diagnose(question: LogQuestion, desk: Desk) -> dict[str, Any]:
+    """Tell what strikes in the I/O of a logged job, and what would have helped."""
+    found = diagnosed(
+        _log_of(question),
+        recorded=question.recorded,
+        jobs=desk.jobs,
+        progress=desk.tell,
+        check=lambda made: check_run(made, desk.limits),
+    )
+    return told("diagnose", diagnosis_answer(found))
+
+
+def replay(question: LogQuestion, desk: Desk) -> dict[str, Any]:
+    """Tell what a logged job did, by its log and simulated."""
+    told_job: dict[str, Any] = dict.fromkeys(FROM_LOG)
+    path = _log_of(question)
+    replayed = LogReplay.of(path, "think", (), AskedJob(**told_job), question.recorded)
+    check_run(replayed.scenario(), desk.limits)
+    return told("replay", replay_answer(replayed.run()))
+
+
+def _log_of(question: LogQuestion) -> str:
+    """Return the path of a log that may be opened."""
+    if not may_open(question.log):
+        raise InputError(
+            f"log: {question.log!r} may not be opened; right would be a log in a folder that "
+            "xc40io mcp --logs DIR opens"
+        )
+    return question.log
+
+
 def machine(question: MachineQuestion, desk: Desk) -> dict[str, Any]:  # noqa: ARG001 - as all others
     """Tell what a machine consists of."""
     found = load_machine(question.name)
@@ -166,7 +203,7 @@ def scenario_of_one_job(question: AboutARun, limits: Limits) -> Scenario:
     return found
 
 
-def cost(question: AboutARun, limits: Limits) -> float:
+def cost(question: AboutARun | LogQuestion, limits: Limits) -> float:
     """Return about how much work a run is that a tool is asked about: its RPCs and ranks.
 
     Raises
@@ -174,6 +211,9 @@ def cost(question: AboutARun, limits: Limits) -> float:
     InputError
         As :func:`scenario_of`.
     """
+    if isinstance(question, LogQuestion):  # not read here, where all calls come by
+        path = Path(_log_of(question))
+        return float(path.stat().st_size) if path.is_file() else 0.0
     return limits.cost(Case(scenario_of(question, limits)))
 
 

@@ -12,6 +12,8 @@ from operator import itemgetter
 from typing import Any
 
 from xc40io.config.machine import Machine
+from xc40io.findings.replay_report import ReplayReport
+from xc40io.findings.replay_times import outcome_of, together
 from xc40io.results.machine_text import machine_sections
 from xc40io.run.fabric import fabric_of
 from xc40io.studies.compare.side_by_side import PHASES as SIDE_PHASES
@@ -19,6 +21,7 @@ from xc40io.studies.compare.side_by_side import SIDES
 from xc40io.studies.compare.side_by_side_answer import SIDE_BY_SIDE
 from xc40io.studies.explain.explanation import TRIED
 from xc40io.studies.explain.explanation_answer import EXPLANATION, EXPLANATION_PHASES
+from xc40io.studies.logs.diagnosis_answer import DIAGNOSIS
 from xc40io.studies.run_answer import RUN, RUN_PHASES
 from xc40io.studies.sweep.points import Point
 from xc40io.studies.sweep.sweep import Sweep
@@ -30,7 +33,8 @@ from xc40io.telling.answer import Answer, Column, Columns, To
 from xc40io.telling.data import record
 from xc40io.telling.schema import schema_of
 from xc40io.telling.text import text_of
-from xc40io.telling.units import ANY, FACTOR, RECORD, ROWS, SHARE, WORDS
+from xc40io.telling.units import ANY, FACTOR, FLAG, RATE, RECORD, ROWS, SECONDS, SHARE, WORDS
+from xc40io.workloads.darshan.module_counters import Measured
 
 _MOST = 8
 """Runs that are told of a kind of phase, waits, and parts of its critical path."""
@@ -196,6 +200,54 @@ TUNE = (
 """The settings with which a job's I/O takes the least time."""
 
 
+DIAGNOSE = _taken(DIAGNOSIS)
+"""What strikes in the I/O of a logged job, and what would have helped."""
+
+
+def _rates(report: ReplayReport) -> list[tuple[str, str, list[Measured | None]]]:
+    """Return the phases of all files: their layer, and what the log and the replay say of them."""
+    files = together(report.files, "all files")
+    return [
+        (str(layer), str(phase), [files.recorded.get(key), files.runs[0].get(key)])
+        for key in files.keys
+        for layer, phase in (key,)
+    ]
+
+
+def _rate(place: int) -> Callable[[Any], float | None]:
+    """Return a getter of bytes/s: of all ranks, each as fast as on average."""
+
+    def rate(row: tuple[str, str, list[Measured | None]]) -> float | None:
+        of = row[2][place]
+        return of.bytes * of.ranks / of.seconds if of and of.bytes and of.seconds else None
+
+    return rate
+
+
+def _seconds(place: int) -> Callable[[Any], float | None]:
+    return lambda row: row[2][place] and row[2][place].seconds
+
+
+_REPLAYED = (
+    Column("layer", WORDS, itemgetter(0), help="MPI-IO, POSIX below it, or POSIX."),
+    Column("phase", WORDS, itemgetter(1), help="open/meta, read or write."),
+    Column("log_seconds", SECONDS, _seconds(0), help="Of all ranks together, by the log."),
+    Column("seconds", SECONDS, _seconds(1), help="Likewise, simulated."),
+    Column("log_rate", RATE, _rate(0), help="Bytes/s of all ranks, in such calls, by the log."),
+    Column("rate", RATE, _rate(1), help="Likewise, simulated."),
+)
+REPLAY = (
+    Column("log", WORDS, lambda report: report.log.path, help="Its path."),
+    Column("where", WORDS, help="On which machine and nodes it was replayed, and why there."),
+    Column("known", FLAG, help="Whether it ran there; else its times are no test."),
+    Column("log_end", SECONDS, lambda of: of.log.last_call, help="Of the last call, by the log."),
+    Column("end", SECONDS, lambda of: outcome_of(of.runs[0]).seconds, help="Likewise, simulated."),
+    Column("phases", ROWS, _rates, inner=_REPLAYED, help="Of all files together."),
+    Column("warnings", ROWS, lambda of: list(of.log.warnings), help="What is wrong with the log."),
+)
+"""A logged job, by its log and simulated."""
+
+
 def _facts(machine: Machine) -> list[tuple[str, str, str]]:
     sections = machine_sections(machine, fabric_of(machine)).items()
     return [(section, what, value) for section, rows in sections for what, value in rows]
@@ -248,6 +300,8 @@ ANSWERS = {
     "sweep": SWEPT,
     "compare": COMPARE,
     "tune": TUNE,
+    "diagnose": DIAGNOSE,
+    "replay": REPLAY,
     "machine": MACHINE,
 }
 """What each tool tells, by its name."""

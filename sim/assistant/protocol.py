@@ -11,7 +11,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -45,8 +45,8 @@ on the real machine, or to learn why a job was slow. All seconds are simulated o
 
 How to begin: `simulate` for one run, `explain` for what bounds it and what would help, `compare`
 for single changes, `sweep` for combinations, `tune` for the best settings, `machine` for rates and
-defaults. A run is a command line (ior, mdtest; machine, nodes, ppn, stripe_count, stripe_size) or a
-scenario (resource xc40io://scenarios).
+defaults; for a Darshan log `diagnose` and `replay`. A run is a command line (ior, mdtest; machine,
+nodes, ppn, stripe_count, stripe_size) or a scenario (resource xc40io://scenarios).
 
 How far to trust it (resource xc40io://how-far-to-trust-it): its first tables say by which factor
 to multiply each kind of rate, and which published comparisons do not hold. Trust a comparison more
@@ -56,27 +56,28 @@ number, and call a difference below 10 % no difference.
 Units: bytes, seconds, bytes/s in structured answers. In text GB = 10^9 bytes and GiB = 2^30 bytes;
 a size such as 8m is 8 MiB. The same question with the same seed has the same answer.
 
-No file is read or written for you: a scenario of the user's own is sent as content, and a Darshan
-log is for the command line (xc40io explain LOG.darshan). Calls that are too large, or take too
-long, are refused with a sentence that says what would be right."""
+No file is written for you, and none is read but Darshan logs in the folders that the user has
+opened (xc40io mcp --logs DIR): a scenario of the user's own is sent as content. Calls that are too
+large, or take too long, are refused with a sentence that says what would be right."""
 
 
 _INTERRUPTED = 130  # the exit status that a shell reports for SIGINT
 
 
-def serve(limits: Limits, *, at_once: int, jobs: int) -> None:
+def serve(limits: Limits, *, at_once: int, jobs: int, logs: Sequence[str] = ()) -> None:
     """Serve one client over standard input and output, until it closes them.
 
-    So many calls are worked on at the same time, each in so many processes.
+    So many calls are worked on at the same time, each in so many processes. Darshan logs in and
+    below the folders ``logs`` may be asked for.
     """
     # The thread that reads standard input cannot be interrupted, and the package waits for it.
     # Workers end by themselves when this process is gone.
     signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(_INTERRUPTED))
-    anyio.run(_serve, limits, at_once, jobs)
+    anyio.run(_serve, limits, at_once, jobs, logs)
 
 
-async def _serve(limits: Limits, at_once: int, jobs: int) -> None:
-    seal()
+async def _serve(limits: Limits, at_once: int, jobs: int, logs: Sequence[str]) -> None:
+    seal(logs)
     with Workers(limits, at_once, jobs, start=partial(Worker, WARM)) as workers:
         server = make_server(workers)
         async with stdio_server() as (reading, writing):

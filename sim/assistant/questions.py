@@ -187,6 +187,22 @@ QUESTIONS: Mapping[str, type[AboutARun]] = {
 """The arguments of studies that ask for more than a run, by their names."""
 
 
+class LogQuestion(Question):
+    """A Darshan log."""
+
+    log: str = Field(
+        description="The path of a Darshan log, in a folder that xc40io mcp --logs has opened.",
+        examples=["/home/me/darshan/job.darshan"],
+    )
+    recorded: Annotated[list[str], _Read] = Field(
+        default_factory=list,
+        description="What is known of the recorded run and the log does not say: KEY=VALUE with "
+        "machine, nodes, ppn, striping.count, striping.size, striping.offset, hints, ost.N.rate or "
+        "oss.N.rate.",
+        examples=[["machine=cori-knl", "ppn=32"]],
+    )
+
+
 class MachineQuestion(Question):
     """A machine."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from xc40io.assistant.questions import QUESTIONS, AboutARun, MachineQuestion, Question
+from xc40io.assistant.questions import QUESTIONS, AboutARun, LogQuestion, MachineQuestion, Question
 from xc40io.config.places import found_at
 from xc40io.serving.question_limits import Limits
 from xc40io.serving.worker import Desk
@@ -36,6 +36,9 @@ class Tool(NamedTuple):
 _ANSWERING = "xc40io.assistant.answering"
 _SCHEMA = "xc40io.assistant.answers:schema"
 
+_OF_A_LOG = 12
+"""Runs of a diagnosis, about."""
+
 _LISTED = (
     Tool(
         "simulate",
@@ -50,6 +53,23 @@ _LISTED = (
         Tool(name, study.title, study.says, QUESTIONS.get(name, AboutARun), study.runs)
         for name, study in STUDIES.items()
         if study.says
+    ),
+    Tool(
+        "diagnose",
+        "Diagnose a Darshan log",
+        "Replay the job of a Darshan log and say what strikes in its I/O, and what would have "
+        "helped: each pattern with its evidence and the change tried for it, as times as fast and "
+        "as seconds of the log's own I/O. About 10 runs.",
+        LogQuestion,
+        lambda _question, _most: _OF_A_LOG,
+    ),
+    Tool(
+        "replay",
+        "Replay a Darshan log",
+        "Replay the job of a Darshan log as recorded: seconds and bytes/s of opens, reads and "
+        "writes, the log's own beside the simulated ones, and where it was replayed. One run.",
+        LogQuestion,
+        lambda _question, _most: 1,
     ),
     Tool(
         "machine",

@@ -207,8 +207,22 @@ and is refused or ended where it costs more than the options below allow.
     type=Whole(min=1, most=MOST_PROCESSES),
     help="Processes for the runs of one call.  [default: one a processor]",
 )
+@click.option(
+    "--logs",
+    type=click.Path(exists=True, file_okay=False),
+    multiple=True,
+    metavar="DIR",
+    help="A folder with Darshan logs, in it and below, that may be asked for. May be repeated.",
+)
 def mcp(
-    *, seconds: float, rpcs: int, ranks: int, runs: int, at_once: int, jobs: int | None
+    *,
+    seconds: float,
+    rpcs: int,
+    ranks: int,
+    runs: int,
+    at_once: int,
+    jobs: int | None,
+    logs: tuple[str, ...],
 ) -> None:
     """Serve until the client closes standard input."""
     need("mcp", "mcp")
@@ -217,4 +231,4 @@ def mcp(
     if sys.stdin.isatty():
         click.echo("xc40io: waiting for a client's messages on standard input", err=True)
     limits = Limits(seconds=seconds, rpcs=rpcs, ranks=ranks, runs=runs)
-    serve(limits, at_once=at_once, jobs=jobs or processors())
+    serve(limits, at_once=at_once, jobs=jobs or processors(), logs=logs)

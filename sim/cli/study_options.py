@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _PICTURES = ("svg", "png", "pdf")
 
-_STORE = click.option(
+STORE = click.option(
     "--store",
     type=FOLDER,
     metavar="DIR",
@@ -224,19 +224,6 @@ def _draw(path: str, found: Findings) -> None:
     say(f"drew {path}")
 
 
-def several_logs_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of several logs; the command gets them as ``study``, a :class:`Study`."""
-
-    @wraps(command)
-    def studied(*words: Any, store: str | None, csv: str | None, **given: Any) -> Any:
-        return command(*words, study=Study(store=store, csv=csv), **given)
-
-    decorated: Callable[..., Any] = studied
-    for option in (_CSV, _STORE):
-        decorated = option(decorated)
-    return decorated
-
-
 def study_options(
     *,
     repeat: str = "",
@@ -266,7 +253,7 @@ def study_options(
         *([_PLOTS] if plots else []),
         _PLOT,
         _CSV,
-        *([_STORE, _SCHEDULER] if store else []),
+        *([STORE, _SCHEDULER] if store else []),
     ]
     added.append(JOBS)
     if repeat:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -41,17 +42,26 @@ def folder_of(part: str) -> Path:
 CONFIGS = folder_of("configs")
 """The folder of what ships with xc40io."""
 
-_VARIABLE = "XC40IO_SEALED"  # of the environment, so that it holds in processes started from here
+_VARIABLE = "XC40IO_SEALED"
+"""Of the environment, so that it holds in processes started from here: folders that are open."""
 
 
-def seal() -> None:
-    """Let this process, and those that it starts, open no input file but what ships."""
-    os.environ[_VARIABLE] = "1"
+def seal(folders: Iterable[str] = ()) -> None:
+    """Let this process, and those that it starts, open no input file but what ships.
+
+    And what lies in and below some folders; who is sealed already keeps those of then.
+    """
+    opened_too = os.pathsep.join(str(_resolved(folder)) for folder in folders)
+    os.environ.setdefault(_VARIABLE, opened_too)
 
 
 def may_open(path: str | Path) -> bool:
-    """Tell whether an input file may be opened: any, or in a sealed process one that ships."""
-    return _VARIABLE not in os.environ or _resolved(path).is_relative_to(CONFIGS)
+    """Tell whether an input file may be opened: any, or in a sealed process what is left open."""
+    if _VARIABLE not in os.environ:
+        return True
+    folders = [CONFIGS, *(Path(one) for one in os.environ[_VARIABLE].split(os.pathsep) if one)]
+    found = _resolved(path)
+    return any(found.is_relative_to(folder) for folder in folders)
 
 
 def check_may_open(path: str | Path, place: str) -> None:

@@ -74,9 +74,11 @@ _READS = {
     ),
     *(
         "--scheduler",
-        "LOG",
+        "LOG|FOLDER...",
+        "--logs",
         "FILE",
         "FILE...",
+        "FILE|FOLDER|LOG...",
         "NAME|FILE",
         "NAME|FILE.yaml",
         "[NAME|FILE|-- COMMAND]",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,7 @@ from xc40io.cli.face import INTERRUPTED
 from xc40io.cli.job_options import described
 from xc40io.cli.options import TABLES, Keep, View
 from xc40io.cli.runs.what_ifs import WhatIfs, compared, run_or_compare, what_if_options
-from xc40io.cli.study_options import Study, findings_of, say, several_logs_options, tell_runs
+from xc40io.cli.study_options import STORE, Study, findings_of, say, tell_runs
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import AskedJob
 from xc40io.results.progress import ProgressBar
@@ -26,20 +25,22 @@ if TYPE_CHECKING:
 _HELP = """\
 Replay what a job did on a simulated machine.
 
-LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Several logs, or folders
-with such in and below them, are replayed by their counters, each as recorded and with changes of
-what who submits the job can set: a table, that with which most seconds would have been saved first.
-What has finished is kept, and printed after an interrupt. Of a Darshan log the
+LOG is a Darshan log, or a trace: a table that ends in .csv or .parquet. Of a Darshan log the
 replay as recorded comes first, on the machine and nodes that the log tells of; then the what-if,
 if another machine, other nodes, striping, hints or values of the machine are asked for. Several
 what-ifs stand side by side with --what-if. What you know of the recorded run goes into --recorded.
+
+Several logs, or folders with logs in and below them, are replayed by their counters, each as
+recorded and with a few other stripes and hints: a table, the log first of which a change would have
+saved most seconds. What has finished is kept, and told after an interrupt; the same command then
+goes on.
 
 \b
   xc40io replay yesterday.darshan --stripe-count 48
   xc40io replay yesterday.darshan --what-if striping.count=8 --what-if striping.count=48
   xc40io replay yesterday.darshan --recorded machine=cori-knl --recorded ppn=32 --explain
   xc40io replay trace.parquet --nodes 16 --ppn 32
-  xc40io replay darshan-logs/2026/11 --csv november.csv
+  xc40io replay darshan-logs/2026/11 --json >november.json
 """
 
 _FROM_LOG = {
@@ -58,25 +59,19 @@ def _defaults_from_log(command: Command) -> Command:
     return command
 
 
-_OF_SEVERAL = {"logs", "recorded", "as_json", "jobs"}
-"""What may be typed beside several logs, and what belongs to them alone."""
-
-_ONLY_OF_SEVERAL = {"store", "csv"}
+_OF_SEVERAL = {"logs", "recorded", "as_json", "jobs", "store"}
+"""What may be typed beside several logs."""
 
 
-def _check_beside(context: click.Context, *, several: bool) -> None:
-    """Raise InputError if an option is typed that one log has not, or several have not."""
+def _check_of_several(context: click.Context) -> None:
+    """Raise InputError if something is typed that several logs have not."""
     for param in context.command.params:
         name = param.name or ""
         typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if typed and several and name not in _OF_SEVERAL | _ONLY_OF_SEVERAL:
+        if typed and name not in _OF_SEVERAL:
             raise InputError(
                 f"{param.opts[-1]} beside several logs, replayed by their counters: right would be "
-                "one log, or --recorded, --jobs, --store, --csv or --json"
-            )
-        if typed and not several and name in _ONLY_OF_SEVERAL:
-            raise InputError(
-                f"{param.opts[-1]} beside one log: right would be several logs, or a folder of them"
+                "one log, or --recorded, --jobs, --store or --json"
             )
 
 
@@ -122,14 +117,14 @@ def _replay_many(logs: tuple[str, ...], recorded: tuple[str, ...], study: Study)
 @options.changes
 @what_if_options
 @options.output
-@several_logs_options
+@STORE
 @click.pass_context
 def replay(
     context: click.Context,
     /,
     *,
     logs: tuple[str, ...],
-    study: Study,
+    store: str | None,
     timing: str,
     files: str | None,
     recorded: tuple[str, ...],
@@ -145,11 +140,14 @@ def replay(
     from xc40io.cli.runs.replayed import print_log_warnings, print_replay
     from xc40io.studies.log_replay import LogReplay, table_scenario
 
-    several = means_logs(logs)
-    _check_beside(context, several=several)
-    if several:
-        _replay_many(logs, recorded, replace(study, as_json=view.as_json, jobs=asked.jobs))
+    if means_logs(logs):
+        _check_of_several(context)
+        _replay_many(logs, recorded, Study(as_json=view.as_json, jobs=asked.jobs, store=store))
         return
+    if store is not None:
+        raise InputError(
+            f"--store {store} beside one log: right would be several logs, or a folder of them"
+        )
     (log,) = logs
     described_job = AskedJob(**job)
 

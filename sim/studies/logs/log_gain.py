@@ -47,6 +47,13 @@ class TriedChange(NamedTuple):
     words: str
     typed: str  # how it is asked for on the command line
     gain: float  # times as fast, all I/O; simulated
+    knobs: tuple[str, ...] = ()  # that were turned, by name
+    doubt: str = ""  # why it is not advised, if the simulator is known to get such changes wrong
+
+    @property
+    def helps(self) -> bool:
+        """Whether it is worth a change."""
+        return self.gain >= LEAST and not self.doubt
 
 
 @dataclass(frozen=True)
@@ -119,10 +126,9 @@ def log_gain(question: LogQuestion, log: NamedLog) -> LogGain:
     (base,) = runs.run([scenario])
     if isinstance(base, Failure):
         raise InputError(f"{path}: {base.reason}")
-    maker = JobChanges("", Case(scenario), nature_of(scenario, base))
-    changes = list(maker.cheap())
-    tried = changes[: max(_CALLS // max(calls, 1) - 1, 1)]
-    best = _best(scenario, base, tried, runs)
+    changes = cheap_changes(scenario, base)
+    some = changes[: max(_CALLS // max(calls, 1) - 1, 1)]
+    tried = tried_changes(scenario, base, some, runs)
     return LogGain(
         name=log.name,
         path=path,
@@ -133,8 +139,8 @@ def log_gain(question: LogQuestion, log: NamedLog) -> LogGain:
         runtime=asked.log.run_time,
         time=io_time(asked.log),
         replayed=seconds_of_record(base, "all", replay=True),
-        bound=_bound(base),
-        best=best,
+        bound=bound_of(base),
+        best=next((one for one in tried if one.helps), None),
         tried=len(tried),
         possible=len(changes),
         rpcs_as_one=scenario.rpcs_as_one,
@@ -151,28 +157,35 @@ def _coarse(asked: LogReplay) -> Scenario:
     return scenario.model_copy(update={"rpcs_as_one": coarse})
 
 
-def _best(
+def cheap_changes(scenario: Scenario, base: RunRecord) -> list[Change]:
+    """Return few changes of a replayed job's settings; ``base``: what came of it as it was."""
+    return list(JobChanges("", Case(scenario), nature_of(scenario, base)).cheap())
+
+
+def tried_changes(
     scenario: Scenario, base: RunRecord, changes: Sequence[Change], runs: Simulations
-) -> TriedChange | None:
-    """Return the change that saves most, of those that the simulator is not known to get wrong."""
+) -> tuple[TriedChange, ...]:
+    """Run changes; return those that help, the best first, and then the others."""
     before = seconds_of_record(base, "all", replay=True)
     longest = longest_phase(base, "all", replay=True)
-    gains: dict[int, float] = {}
-    scenarios = [change.case.scenario for change in changes]
-    for place, ended in enumerate(runs.run(scenarios)):
+    tried: list[TriedChange] = []
+    efforts: dict[TriedChange, tuple[int, ...]] = {}
+    ends = runs.run([change.case.scenario for change in changes])
+    for change, ended in zip(changes, ends, strict=True):
         if isinstance(ended, Failure):
             continue
         gain = before / seconds_of_record(ended, "all", replay=True)
-        if gain >= LEAST and doubt_of(gain, scenario, scenarios[place], longest) is None:
-            gains[place] = gain
-    order = ranked(gains, gains.__getitem__, lambda place: changes[place].effort)
-    if not order:
-        return None
-    best = changes[order[0]]
-    return TriedChange(best.words, best.typed, gains[order[0]])
+        doubt = doubt_of(gain, scenario, change.case.scenario, longest)
+        words = "" if doubt is None else doubt.words
+        one = TriedChange(change.words, change.typed, gain, tuple(change.turned), words)
+        tried.append(one)
+        efforts[one] = change.effort
+    helping = [one for one in tried if one.helps]
+    best = ranked(helping, lambda one: one.gain, efforts.__getitem__)
+    return (*best, *sorted((one for one in tried if not one.helps), key=lambda one: -one.gain))
 
 
-def _bound(base: RunRecord) -> str:
+def bound_of(base: RunRecord) -> str:
     """Return what bound a replay, or what its ranks waited for longest beside computing."""
     for bound in base.bounds:
         if bound.binds:

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from xc40io.config.errors import InputError
+from xc40io.config.files_in_use import note_read
 
 SUFFIX = ".darshan"
 
@@ -40,6 +41,7 @@ def logs_of(words: Sequence[str]) -> dict[str, Path]:
     often = Counter(path.stem for path in paths)
     found: dict[str, Path] = {}
     for path in paths:
+        note_read(path, "LOG")
         called = path.stem if often[path.stem] == 1 else str(path.with_suffix(""))
         name = _NOT_IN_A_NAME.sub("-", called).lstrip("-._+") or "log"
         same = (f"{name}-{number}" for number in count(2))
