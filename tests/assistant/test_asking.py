@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from darshan_logs import posix_writes, ten_logs, write_log
 
 from xc40io.assistant.answering import scenario_of
 from xc40io.assistant.tools import TOOLS
@@ -173,3 +174,29 @@ def test_no_file_of_this_machine_is_opened(changes, tmp_path: Path):
 @pytest.mark.usefixtures("sealed")
 def test_what_ships_is_opened_in_a_sealed_process():
     assert answered("simulate", scenario="theta-lock-contention")["ranks"] == 512
+
+
+def test_a_log_is_diagnosed_and_replayed_where_its_folder_is_open(tmp_path, monkeypatch):
+    monkeypatch.delenv("XC40IO_SEALED", raising=False)
+    logs = ten_logs(tmp_path / "darshan")
+    outside = write_log(tmp_path / "other.darshan", POSIX=[posix_writes(0, 1, 2**20)])
+    monkeypatch.setenv("XC40IO_SEALED", str(logs))
+    seal()
+    log = str(logs / "shared-4.darshan")
+    told = answered("replay", log=log)
+    phases = {(one["layer"], one["phase"]): one for one in told["phases"]}
+    write = phases["MPI-IO", "write"]
+    assert write["log_seconds"] == 30.0
+    assert write["log_rate"] == pytest.approx(20 * 40 * 2**20 / 1.5)
+    assert write["rate"] > 0.0
+    found = answered("diagnose", log=log)
+    assert found["io_seconds"] == 8.0
+    assert found["tried"][0]["helps"]
+    assert 0.0 < found["tried"][0]["seconds"] < 8.0
+    assert all(len(one["tried"]) <= 1 for one in found["findings"])
+    for tool in ("replay", "diagnose"):
+        with pytest.raises(InputError, match="xc40io mcp --logs DIR opens"):
+            answered(tool, log=str(outside))
+        small = Limits(ranks=2)
+        with pytest.raises(InputError, match="right would be 2 at most"):
+            answered(tool, small, log=log)

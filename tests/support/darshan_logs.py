@@ -43,6 +43,7 @@ _MODULES = {
     "DXT_POSIX": (10, 1),
     "DXT_MPIIO": (11, 2),
     "APMPI": (14, 1),
+    "HEATMAP": (15, 1),
 }
 
 Records = Sequence[Mapping[str, Any]]
@@ -73,7 +74,8 @@ def write_log(
     ``POSIX=[{"id": 1, "rank": 0, "WRITES": 3}]`` gives records of a module, by the names of
     counters without their prefix; ``MPIIO``, ``PNETCDF_FILE`` and ``DXT_POSIX`` (with ``writes``
     and ``reads``, lists of segments) likewise. ``LUSTRE`` takes the ``size`` of a stripe and
-    ``osts``, ``APMPI`` the ``host`` of each rank. ``partial`` is a bit mask of modules that ran out
+    ``osts``, ``APMPI`` the ``host`` of each rank, ``HEATMAP`` the ``width`` of its intervals and
+    the bytes of ``reads`` and ``writes`` in each. ``partial`` is a bit mask of modules that ran out
     of memory, ``mounts`` the kind of each mount, ``began`` when the job did, in seconds since 1970.
     """
     import cffi
@@ -123,6 +125,11 @@ def _packed(module: str, record: Mapping[str, Any]) -> bytes:
     head = np.array([record["id"], np.uint64(np.int64(record["rank"]).view(np.uint64))], np.uint64)
     if module.startswith("DXT"):
         return head.tobytes() + _segments(record)
+    if module == "HEATMAP":
+        bins = np.array([*record["writes"], *record["reads"]], np.int64)
+        about = np.float64(record["width"]).tobytes()
+        about += np.array([len(record["writes"]), 0, 0], np.int64).tobytes()  # then two pointers
+        return head.tobytes() + about + bins.tobytes()
     if module == "LUSTRE":
         osts = np.asarray(record["osts"], np.int64)
         fields = np.array([300, 1, osts[0], record["size"], len(osts)], np.int64)
@@ -203,6 +210,22 @@ def collective_writes(ranks: int, calls: int, size: int, **more: Any) -> dict[st
         "F_META_TIME": 0.1 * ranks,
         **more,
     }
+
+
+def ten_logs(folder: Path) -> Path:
+    """Write ten small logs into a folder and one below it: files of one OST, private or shared."""
+    folder.mkdir(exist_ok=True)
+    (folder / "more").mkdir(exist_ok=True)
+    one_ost = [{"id": 1, "rank": -1, "size": 2**20, "osts": [3]}]
+    for number in range(5):
+        calls, ranks = 8 * (number + 1), 4 * (number + 1)
+        took = {"F_WRITE_TIME": 2.0 * number, "F_WRITE_END_TIMESTAMP": 3.0 + number}
+        shared = collective_writes(ranks, calls, 2**20, F_SLOWEST_RANK_TIME=2.0 * number)
+        write_log(folder / f"shared-{number}.darshan", ranks=ranks, MPIIO=[shared], LUSTRE=one_ost)
+        own = [posix_writes(rank, calls, 2**20, id=1 + rank, **took) for rank in range(2)]
+        names = {1 + rank: f"/lus/theta-fs0/{rank}" for rank in range(2)}
+        write_log(folder / f"more/own-{number}.darshan", ranks=2, names=names, POSIX=own)
+    return folder
 
 
 def file_per_ost(

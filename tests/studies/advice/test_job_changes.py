@@ -92,3 +92,16 @@ def test_less_to_change_comes_first() -> None:
 @pytest.mark.parametrize("words", ["-w -b 1m -t 1m", "-a MPIIO -c -w -b 1m -t 1m"])
 def test_a_job_that_has_not_changed_is_asked_for_by_nothing(words: str) -> None:
     assert asked_for(job(words), job(words)) == ""
+
+
+def test_cheap_changes_are_few_and_of_settings_alone() -> None:
+    scenario = job("-a MPIIO -c -w -b 1m -t 256k", striping={"count": 4, "size": "1m"})
+    maker = JobChanges("", Case(scenario), nature_of(scenario, record_of(simulate(scenario))))
+    cheap, all_of_it = list(maker.cheap()), list(maker.single())
+    assert cheap[0].turned == {"stripe-count": 56, "stripe-size": 8 << 20}
+    assert {change.who for change in cheap} == {Who.SETTINGS}
+    counts = [change.turned.get("stripe-count") for change in cheap[1:]]
+    assert [count for count in counts if count] == [56, 1, 16]
+    assert {str(change.case.scenario) for change in cheap} <= {
+        str(change.case.scenario) for change in all_of_it
+    }
