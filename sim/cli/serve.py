@@ -212,7 +212,8 @@ and is refused or ended where it costs more than the options below allow.
     type=click.Path(exists=True, file_okay=False),
     multiple=True,
     metavar="DIR",
-    help="A folder with Darshan logs, in it and below, that may be asked for. May be repeated.",
+    help="Folder whose Darshan logs, in it and below, may be asked for; may be repeated.  "
+    "[default: none]",
 )
 def mcp(
     *,
