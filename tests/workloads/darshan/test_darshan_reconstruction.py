@@ -15,7 +15,7 @@ from xc40io.workloads.darshan.inference import as_hints, hints_shown
 from xc40io.workloads.darshan.log import DarshanLog, read_log
 from xc40io.workloads.darshan.module_counters import Counters, Layer, Phase, recorded
 from xc40io.workloads.darshan.place import dealt
-from xc40io.workloads.darshan.reconstruction import Reconstruction, reconstruct
+from xc40io.workloads.darshan.reconstruction import Reconstruction, reconstruct, trace_of_log
 from xc40io.workloads.trace import TraceBlock, TraceOp, join_blocks
 
 MIB = 2**20
@@ -98,6 +98,22 @@ def test_dxt_that_ran_out_of_room_goes_on_from_where_it_was(tmp_path):
     assert moved(rows, TraceOp.WRITE, 0) == 10 * SIZE
     assert rows.offset[writes].tolist() == [SIZE * call for call in range(10)]
     assert any("no room for 9 more calls" in sentence for sentence in found.stories[0])
+
+
+def test_by_the_counters_alone_dxt_is_left_aside_but_for_where_the_job_ran(tmp_path):
+    far = Segment(64 * SIZE, SIZE, 1.0, 1.1)
+    path = write_log(
+        tmp_path / "c.darshan",
+        ranks=1,
+        POSIX=[posix_writes(0, 1, SIZE)],
+        DXT_POSIX=[{"id": 1, "rank": 0, "host": "nid00077", "writes": [far]}],
+    )
+    offsets = []
+    for counters in (False, True):
+        rows = join_blocks(list(trace_of_log(path, counters=counters).blocks()))
+        offsets.append(rows.offset[rows.op == TraceOp.WRITE].tolist())
+    assert offsets == [[64 * SIZE], [0]]
+    assert read_log(path).without_dxt().hosts == {0: "nid00077"}
 
 
 def test_collective_calls_are_calls_of_all_ranks(tmp_path):
