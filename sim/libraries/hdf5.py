@@ -306,7 +306,7 @@ class Hdf5File(LibraryFile):
         index, chunks = dataset.index, len(dataset.storage.address)
         if index is None:
             return
-        if self._cache.has(index.root):
+        if not index.levels and self._cache.has(index.root):
             self._cache.use(index.root)
             return
         if selection is None:
@@ -315,6 +315,10 @@ class Hdf5File(LibraryFile):
             row, chunk = chunks_selected(selection, dataset.storage)
             pairs = np.unique(selection.rank[row] * chunks + chunk)
             rank, chunk = pairs // chunks, pairs % chunks
+        if self._cache.has(index.root):
+            for node in index.visited(chunk):
+                self._cache.use(node)
+            return
         reads = index.reads(rank, chunk)
         key = reads.rank * self._space.end + reads.offset
         found = self._found.get(index.root, np.zeros(0, np.int64))

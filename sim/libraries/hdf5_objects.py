@@ -16,6 +16,7 @@ import numpy as np
 from xc40io.engine.types import Integers
 from xc40io.libraries.hdf5_cache import Entry, MetadataCache
 from xc40io.libraries.hdf5_header import GUESS, grown, padded
+from xc40io.libraries.hdf5_names import TREE_NODE, NameTree
 from xc40io.libraries.hdf5_space import FileSpace
 from xc40io.libraries.selections import Storage
 from xc40io.mpi.accesses import Accesses
@@ -27,9 +28,6 @@ SUPERBLOCK_READS = ((0, 8), (0, 16), (16, 80))
 """How it is read: the signature, the version, the rest; addresses and bytes."""
 
 _GROUP_HEADER = 40
-_GROUP_TREE = 544  # up to 32 symbol nodes
-_SYMBOL_NODE = 328  # up to 8 names
-_SYMBOLS = 8
 _HEAP_PREFIX = 32
 _HEAP = 88  # at first, for names
 _HEAP_REST = 16  # the least that it can note as free
@@ -72,69 +70,47 @@ def leaves(entries: Integers, capacity: int = _TREE_ENTRIES) -> Integers:
 class Group:
     """A group: its names and what makes it up."""
 
-    # header, tree, heap: where its object header, the B-tree of its symbol nodes and its local heap
-    # are
-    header: int
-    tree: int
-    heap: int
+    header: int  # where its object header is
+    tree: NameTree  # in which its names are found
+    heap: int  # where its local heap is
     number: int = 0  # of its own name in the group that it is in
     _heap_size: int = _HEAP
     _heap_free: int = _HEAP - 8  # the empty name is there
     _names: Entry | None = None  # where the names are, once they have outgrown the heap's place
-    _nodes: list[int] = field(default_factory=list)
-    _links: int = 0
-    _greatest: str = ""  # of its names
+    _links: list[str] = field(default_factory=list)  # its names, as they came
     _attributes: Entry | None = None
 
     @staticmethod
     def create(space: FileSpace, cache: MetadataCache) -> Group:
         """Make a group."""
-        header, tree, heap = (
-            cache.insert(space.metadata(size), size).address
-            for size in (_GROUP_HEADER, _GROUP_TREE, _HEAP_PREFIX + _HEAP)
-        )
+        header = cache.insert(space.metadata(_GROUP_HEADER), _GROUP_HEADER).address
+        tree = NameTree.create(space, cache)
+        heap = cache.insert(space.metadata(_HEAP_PREFIX + _HEAP), _HEAP_PREFIX + _HEAP).address
         return Group(header, tree, heap)
 
     @property
     def is_used(self) -> bool:
         """Whether it has any names."""
-        return self._links > 0
+        return bool(self._links)
 
     def link(self, name: str, header: int, space: FileSpace, cache: MetadataCache) -> int:
         """Enter the name of what has this header; return its number, for :meth:`path`.
 
-        Most names are entered in ascending order. A symbol node that is full keeps half of its
-        names (H5Gnode.c, H5G__node_insert); the tree changes with the greatest name. At last the
-        header is told that it has a name.
+        At last the header is told that it has a name.
         """
         cache.use(self.header)  # says where tree and heap are
         self._store_name(padded(len(name) + 1), space, cache)
-        full = self._links >= _SYMBOLS and (self._links - _SYMBOLS) % (_SYMBOLS // 2) == 0
-        if not self._nodes or full:
-            self._nodes.append(cache.insert(space.metadata(_SYMBOL_NODE), _SYMBOL_NODE).address)
-        for node in reversed(self._nodes[-2 if full else -1 :]):
-            cache.touch(node)
-        if name > self._greatest:
-            self._greatest = name
-            cache.touch(self.tree)
-        else:
-            cache.use(self.tree)
+        self.tree.enter(name, space, cache)
         for place in (self._names.address if self._names else self.heap, self.heap):
             cache.touch(place)
         cache.touch(header)
-        self._links += 1
-        return self._links - 1
+        self._links.append(name)
+        return len(self._links) - 1
 
     def path(self, number: int) -> list[Entry]:
         """Return what is read to find a name."""
         names = [self._names] if self._names else []
-        node = self._nodes[min(2 * number // _SYMBOLS, len(self._nodes) - 1)]
-        return [
-            Entry(self.heap, GUESS),
-            *names,
-            Entry(self.tree, _GROUP_TREE),
-            Entry(node, _SYMBOL_NODE),
-        ]
+        return [Entry(self.heap, GUESS), *names, *self.tree.path(self._links[number])]
 
     def opening(self) -> list[Entry]:
         """Return what is read to open the group, once its header has been found."""
@@ -143,7 +119,7 @@ class Group:
 
     def table(self) -> list[Entry]:
         """Return what is read to look at the group's names: where they are found, and the heap."""
-        return [Entry(self.tree, _GROUP_TREE), Entry(self.heap, GUESS)]
+        return [Entry(self.tree.root.address, TREE_NODE), Entry(self.heap, GUESS)]
 
     def add_attribute(self, name: str, size: int, space: FileSpace, cache: MetadataCache) -> None:
         """Add an attribute: a vector of ``size`` bytes, kept in the group's object header.
@@ -218,6 +194,20 @@ class ChunkIndex:
         address = np.concatenate([row[1] for row in rows])[order]
         return Accesses(who[order], address, np.full(len(order), self.node_size))
 
+    def visited(self, chunk: Integers) -> list[int]:
+        """Return the nodes on the way to chunks, in the order in which one is done with them.
+
+        That is each leaf, and those above it; the root is the last.
+        """
+        if not self.levels:
+            return [self.root]
+        kept, last = _TREE_ENTRIES * 9 // 10, len(self.levels[0]) - 1
+        entry, columns = np.unique(np.minimum(chunk // kept, last)), []
+        for level in self.levels:
+            columns.append(level[np.minimum(entry, len(level) - 1)])
+            entry = entry // kept
+        return [*np.stack(columns, axis=1).ravel().tolist(), self.root]
+
 
 def allocate_chunks(
     storage: Storage, space: FileSpace, cache: MetadataCache
@@ -246,27 +236,31 @@ def allocate_chunks(
         address[begin : last + 1] = space.raw_run(size, last + 1 - begin)
         more = nodes[last] - (nodes[last - 1] if last else 1)
         made = [cache.insert(space.metadata(node), node).address for _ in range(more)]
-        _enter(levels, made)
+        _enter(levels, made, root, cache)
         begin = last + 1
     placed = Storage(storage.dims, storage.element_size, storage.chunk, address)
     return placed, ChunkIndex(node, root, tuple(np.array(level, np.int64) for level in levels))
 
 
-def _enter(levels: list[list[int]], made: list[int]) -> None:
+def _enter(levels: list[list[int]], made: list[int], root: int, cache: MetadataCache) -> None:
     """Enter the nodes that one more chunk has made necessary, from the leaves up.
 
     A node that is split gets a neighbour to the right. If it is the root, what is left of it moves
-    to a new node, too, and the root stays where it is, one level higher.
+    to a new node, too, and the root stays where it is, one level higher. All nodes on the way to
+    the chunk are looked at, the root last (H5B.c, H5B_insert).
     """
-    level = 0
-    while made:
-        if level == len(levels):
-            levels.append([made[1], made[0]])
-            made = made[2:]
-        else:
-            levels[level].append(made[0])
-            made = made[1:]
-        level += 1
+    for level in levels:
+        cache.touch(level[-1])
+        if made:
+            level.append(made.pop(0))
+            cache.touch(level[-1])
+    used = [root]
+    if made:
+        right, old = made
+        levels.append([old, right])
+        used = [old, root, right]
+    for node in used:
+        cache.touch(node)
 
 
 def _node_size(dimensions: int) -> int:

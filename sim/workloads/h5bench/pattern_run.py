@@ -122,7 +122,7 @@ class _PatternRun:
         def prepare(batch: Batch) -> None:
             nonlocal group, datasets
             if group is None:
-                group = self._file.create_group(batch, f"Timestep_{number:05d}")
+                group = self._file.create_group(batch, f"Timestep_{number}")
                 datasets = self._datasets(batch, group)
                 self._written.steps.append((group, datasets))
                 return
