@@ -59,6 +59,16 @@ def choose_aggregators(
     return _place_by_romio(job, hints, layout.stripe_count, reading=reading)
 
 
+def left_out(node: Indices, hints: Hints) -> list[str]:
+    """Return the names of nodes, of int32 (ranks,), that ``cb_config_list`` leaves out.
+
+    A rank of theirs cannot open a file by itself under ROMIO.
+    """
+    job = _Job(np.unique(node))
+    allowed = [hosts for hosts, limit in job.parts(hints.cb_config_list) if limit]
+    return [job.names[host] for host in np.setdiff1d(job.host, np.concatenate([[], *allowed]))]
+
+
 def fit_to_stripes(available: int, stripe_count: int, per_stripe: int | None = None) -> int:
     """Return the number of ``available`` aggregators used for a file of ``stripe_count``.
 

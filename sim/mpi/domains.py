@@ -44,6 +44,9 @@ class CollectiveFile:
     # the number of a second meeting in the data plane, for a part of the ranks to meet at while the
     # others wait at `communicator.meeting`
     inner_meeting: int
+    # windows in which one-sided writes have found holes: once there are any, they read whatever
+    # they write before (`romio_onesided_always_rmw`)
+    holes: set[int] = field(default_factory=set)
     # first and last byte of the extents that each aggregator last asked to lock ahead, by its
     # position among the aggregators; lock mode 2 keeps its books here from call to call
     locked: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -98,6 +101,7 @@ class StripedDomains:
     aggregators: int  # how many there are
     stripes_per_round: int  # stripes of one aggregator in one round
     first: int  # the stripe with which the first round begins
+    origin: int = 0  # a stripe of the first aggregator
 
     def window_of(self, offset: Integers) -> Integers:
         return self.layout.stripe_at(offset)
@@ -106,7 +110,7 @@ class StripedDomains:
         return self.layout.stripe_start(window)
 
     def domain_of(self, window: Integers) -> Integers:
-        return window % self.aggregators
+        return (window - self.origin) % self.aggregators
 
     def round_of(self, window: Integers) -> Integers:
         return (window - self.first) // (self.aggregators * self.stripes_per_round)
@@ -135,18 +139,25 @@ class EvenDomains:
 
 
 def striped_domains(
-    target: CollectiveFile, accesses: Accesses, *, stripes_per_round: int = 1
+    target: CollectiveFile,
+    accesses: Accesses,
+    *,
+    stripes_per_round: int = 1,
+    from_first: bool = False,
 ) -> StripedDomains:
     """Return the stripe-cyclic domains of a call; its first round begins with its first stripe.
 
-    Two-phase moves one stripe an aggregator in each round, whatever ``cb_buffer_size`` says: so
-    does every release of ROMIO's Lustre driver (ADIOI_LUSTRE_Exch_and_write, ``step_size``).
+    With ``from_first`` that is one of the first aggregator, whichever object it lies in. Two-phase
+    moves one stripe an aggregator in each round, whatever ``cb_buffer_size`` says: so does every
+    release of ROMIO's Lustre driver (ADIOI_LUSTRE_Exch_and_write, ``step_size``).
     """
+    first = target.layout.stripe_at(int(accesses.offset.min()))
     return StripedDomains(
         layout=target.layout,
         aggregators=len(target.aggregators),
         stripes_per_round=stripes_per_round,
-        first=target.layout.stripe_at(int(accesses.offset.min())),
+        first=first,
+        origin=first if from_first else 0,
     )
 
 

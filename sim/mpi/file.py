@@ -65,6 +65,7 @@ class MpiFile:
         self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
         # which datatypes have holes in calls for all pieces of a rank
         self.scattered = TypesWithHoles.NOWHERE
+        self._opens = opens(hints, library)
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
@@ -106,11 +107,12 @@ class MpiFile:
         The first aggregator creates it and closes it again; when the others know, they open it:
         all of them, or with ``romio_no_indep_rw`` the aggregators alone (deferred open), those of
         ``cb_config_list``, of which a write may use fewer. In lock mode 1 whoever opens it for
-        writing then takes part in the group lock. What was counted and which locks were asked for
-        while it was open before is forgotten.
+        writing then takes part in the group lock. What was counted, which locks were asked for
+        and where holes were found while it was open before is forgotten.
         """
         self.counts = self._no_counts()
         self._writing.locked.clear()
+        self._writing.holes.clear()
         self._lock_mode = self.hints.cray_cb_write_lock_mode if writing else 0
         mode = (WRITING if writing else READING) | (CREATING if create else 0)
         with batch.calling(self._call(LibraryOp.OPEN)._replace(mode=mode)):
@@ -122,8 +124,10 @@ class MpiFile:
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
             self._do(batch, Op.CREATE, first, Timer.OPEN)
+            for _ in range(1, self._opens):
+                self._do(batch, Op.OPEN, first, Timer.OPEN)
             # It is the root of a broadcast, and goes on before the others hear of it.
-            self._do(batch, Op.CLOSE, first, Timer.OPEN)
+            self._close(batch, first)
             self._meet(batch, costs.bcast(4), Timer.OPEN)
         everyone = np.arange(self.communicator.size)
         deferred = self.hints.romio_no_indep_rw
@@ -136,7 +140,7 @@ class MpiFile:
             self._meet(batch, self._costs.barrier(), Timer.OPEN)
             if self._lock_mode == 1:
                 self._do(batch, Op.GROUP_UNLOCK, self.open_ranks, Timer.LOCK)
-            self._do(batch, Op.CLOSE, self.open_ranks, Timer.OPEN)
+            self._close(batch, self.open_ranks)
         self._is_open[:] = False
 
     def write_at_all(self, batch: Batch, accesses: Accesses) -> None:
@@ -327,10 +331,15 @@ class MpiFile:
     def _open_by(self, batch: Batch, ranks: Integers) -> None:
         """Open the file at the ranks that have not yet; take the group lock with it."""
         closed = np.sort(ranks[~self._is_open[ranks]])
-        self._do(batch, Op.OPEN, closed, Timer.OPEN)
+        for _ in range(self._opens):
+            self._do(batch, Op.OPEN, closed, Timer.OPEN)
         if self._lock_mode == 1:
             self._lock(batch, closed)
         self._is_open[closed] = True
+
+    def _close(self, batch: Batch, ranks: Integers) -> None:
+        for _ in range(self._opens):
+            self._do(batch, Op.CLOSE, ranks, Timer.OPEN)
 
     def _lock(self, batch: Batch, ranks: Integers) -> None:
         self._do(batch, Op.GROUP_LOCK, ranks, Timer.LOCK, group=self.number + 1)
@@ -350,6 +359,11 @@ class MpiFile:
 
     def _meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
         meet(batch, self.communicator, seconds, timer)
+
+
+def opens(hints: Hints, library: str) -> int:
+    """Return how often a rank opens a file: ROMIO for direct I/O once more (ADIOI_LUSTRE_Open)."""
+    return 2 if hints.direct_io and library == "romio" else 1
 
 
 def _goes_through_aggregators(switch: Switch, *, worth_while: bool) -> bool:

@@ -8,10 +8,11 @@ looks for others, sends lists or receives messages. (MPICH ad_lustre_wrcoll.c,
 ``ADIOI_LUSTRE_IterateOneSided``, and onesided_aggregation.c.)
 
 An aggregator does not know what was put where. It writes a stripe whole, from border to border
-within the range of the call, and finds a hole when fewer bytes have come than the stripe has: then
-it leaves it out, and in the end the whole call is done again, each stripe read before the data are
-put in and written after (read-modify-write, RMW). This can be forced from the beginning, and it can
-be forbidden by those who know that there are no holes.
+within the range of the call, and finds a hole when fewer bytes have come in a round than its
+stripes have: then it leaves them out, and in the end the whole call is done again, each stripe read
+before the data are put in and written after (read-modify-write, RMW). From then on, until the file
+is closed, whatever is written is read before. This can be forced from the beginning, and it can be
+forbidden by those who know that there are no holes.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def write_all(
     call = None
     if len(accesses.rank):
         stripes = target.buffer_stripes
-        domains = striped_domains(target, accesses, stripes_per_round=stripes)
+        domains = striped_domains(target, accesses, stripes_per_round=stripes, from_first=True)
         call = plan_call(target, accesses, domains, dense=True)
     count_call(counts.writes, target, accesses, call)
     meet(batch, target.communicator, gathering_cost(target, accesses), Timer.PLAN)
@@ -97,10 +98,14 @@ class _Pass(NamedTuple):
 
 
 def _passes(target: CollectiveFile, call: Call) -> list[_Pass]:
-    """Return the passes of a call through its rounds, each with its kind."""
-    windows, rmw = call.windows, target.hints.one_sided_rmw
+    """Return the passes of a call through its rounds, each with its kind.
+
+    What an aggregator writes in a round it writes if there are holes in none of it.
+    """
+    windows, rmw, turns = call.windows, target.hints.one_sided_rmw, call.turns
     holes = windows.high - windows.low - windows.covered
-    every, whole = np.ones(len(holes), bool), holes == 0
+    in_turn = np.bincount(turns.of_window, holes, len(turns.round))
+    every, whole = np.ones(len(holes), bool), in_turn[turns.of_window] == 0
     if rmw == "always":
         return [_Pass(every, modify=True, search=False)]
     if rmw == "never" and not whole.all():
@@ -109,8 +114,9 @@ def _passes(target: CollectiveFile, call: Call) -> list[_Pass]:
             f"{format_bytes(int(holes.sum()))} of the stripes that are written whole; without "
             "read-modify-write what the file holds there would be lost"
         )
-    passes = [_Pass(whole, modify=False, search=rmw != "never")]
+    passes = [_Pass(whole, modify=bool(target.holes), search=rmw != "never")]
     if not whole.all():
+        target.holes.update(windows.number[holes > 0].tolist())
         passes.append(_Pass(every, modify=True, search=False))
     return passes
 

@@ -85,9 +85,11 @@ def shares_of(target: CollectiveFile, requests: Requests, turns: Turns) -> Share
 class Call:
     """The plan of a collective call in which somebody reads or writes something.
 
-    ``gaps``, int64 (gaps,): lengths in bytes of the holes between the call's first and last byte.
+    ``accesses`` is what the ranks read or write. ``gaps``, int64 (gaps,): lengths in bytes of the
+    holes between the call's first and last byte.
     """
 
+    accesses: Accesses
     domains: Domains
     windows: FileWindows
     turns: Turns
@@ -116,7 +118,7 @@ def plan_call(
     requests = requests_of(accesses, domains)
     turns = turns_of(windows, requests)
     gaps = start[1:] - (start + length)[:-1]
-    return Call(domains, windows, turns, shares_of(target, requests, turns), gaps)
+    return Call(accesses, domains, windows, turns, shares_of(target, requests, turns), gaps)
 
 
 def count_call(

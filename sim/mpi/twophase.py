@@ -18,6 +18,8 @@ the way out of it, so that a node has up to three transfers for a turn, one a :c
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -27,7 +29,14 @@ import numpy.typing as npt
 
 from xc40io.engine.types import Floats, Integers
 from xc40io.mpi.accesses import Accesses, runs_of
-from xc40io.mpi.domains import CollectiveFile, FileWindows, even_domains, striped_domains, sum_by
+from xc40io.mpi.domains import (
+    CollectiveFile,
+    FileWindows,
+    cut,
+    even_domains,
+    striped_domains,
+    sum_by,
+)
 from xc40io.mpi.hints import Switch
 from xc40io.mpi.rounds import (
     Call,
@@ -230,13 +239,64 @@ def have_holes(call: Call, high: Integers) -> npt.NDArray[np.bool_]:
 
     It sees one between two runs of bytes, and where it is sent less than the window has. Bytes that
     several ranks send are counted for each, and may hide a hole at the end: the window is then
-    written whole, unread (ROMIO's ad_lustre_wrcoll.c, ADIOI_LUSTRE_W_Exchange_data).
+    written whole, unread. Or it sees a hole that is none, where a piece that lies over the next
+    ones ends behind them (ROMIO's ad_lustre_wrcoll.c, ADIOI_LUSTRE_W_Exchange_data).
     """
     windows, shares, turn = call.windows, call.shares, call.turns.of_window
     sent = np.bincount(shares.turn, shares.bytes, len(call.turns.round))[turn]
     has_one = np.bincount(turn)[turn] == 1
     given = np.where(has_one, sent, windows.covered)
-    return (high - windows.low > given) | (np.diff(windows.first_run) > 1)
+    holes = (high - windows.low > given) | (np.diff(windows.first_run) > 1)
+    unsure = np.flatnonzero(~holes & (given > windows.covered))
+    if len(unsure):
+        holes[unsure] = _seem_to_have_holes(call, windows.number[unsure])
+    return holes
+
+
+def _seem_to_have_holes(call: Call, numbers: Integers) -> list[bool]:
+    """Tell of windows, by number, in which pieces lie over each other, whether a hole is seen.
+
+    It is between two pieces that follow each other when the ranks' lists are merged.
+    """
+    parts, window = cut(call.accesses, call.domains)
+    found = []
+    for number in numbers:
+        mine = window == number
+        lists: dict[int, deque[tuple[int, int]]] = {}
+        columns = parts.rank[mine], parts.offset[mine], (parts.offset + parts.length)[mine]
+        for rank, offset, end in zip(*(column.tolist() for column in columns), strict=True):
+            lists.setdefault(rank, deque()).append((offset, end))
+        merged = list(_merged([lists[rank] for rank in sorted(lists)]))
+        found.append(any(before[1] < after[0] for before, after in pairwise(merged)))
+    return found
+
+
+def _merged(heap: list[deque[tuple[int, int]]]) -> Iterator[tuple[int, int]]:
+    """Merge lists of pieces, each in order, as ROMIO does (ADIOI_Heap_merge).
+
+    Which of two pieces comes first that begin at one place follows from the heap.
+    """
+    for root in reversed(range(len(heap) // 2)):
+        _sift(heap, root)
+    while heap:
+        yield heap[0].popleft()
+        if not heap[0]:
+            heap[0] = heap[-1]
+            heap.pop()
+        _sift(heap, 0)
+
+
+def _sift(heap: list[deque[tuple[int, int]]], root: int) -> None:
+    """Let the list at the root of a part of the heap sink to its place."""
+    while True:
+        least = root
+        for child in (2 * root + 1, 2 * root + 2):
+            if child < len(heap) and heap[child][0][0] < heap[least][0][0]:
+                least = child
+        if least == root:
+            return
+        heap[root], heap[least] = heap[least], heap[root]
+        root = least
 
 
 def writes_of(windows: FileWindows, whole: npt.NDArray[np.bool_], high: Integers) -> Accesses:

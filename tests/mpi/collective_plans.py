@@ -228,9 +228,11 @@ def exchanged(
     """Return how many bytes go from each node to each aggregator, by position, in each round."""
     amounts: Counter[tuple[int, int, int]] = Counter()
     round_of = rounds_by_hand(target, accesses, one_sided=one_sided)
+    origin = min(accesses.offset.tolist(), default=0) // target.layout.stripe_size * one_sided
     for rank, start, stop in pieces_of(accesses):
         node = int(target.communicator.node[rank])
         for byte in range(start, stop):
             stripe = byte // target.layout.stripe_size
-            amounts[node, stripe % len(target.aggregators), round_of(stripe)] += 1
+            position = (stripe - origin) % len(target.aggregators)
+            amounts[node, position, round_of(stripe)] += 1
     return amounts

@@ -42,6 +42,12 @@ def stripes_by_hand(target, given_):
     ]
 
 
+def owner_by_hand(target, stripes):
+    """Return what tells the aggregator of a stripe: the first has that with the first byte."""
+    size, count = target.layout.stripe_size, len(target.aggregators)
+    return lambda stripe: (stripe[0] // size - stripes[0][0] // size) % count
+
+
 @given(files_and_accesses(one_sided_rmw="inform"))
 def test_holes_make_the_library_do_it_all_again_with_read_modify_write(drawn):
     target, accesses = drawn
@@ -49,12 +55,22 @@ def test_holes_make_the_library_do_it_all_again_with_read_modify_write(drawn):
     one = plan(write_all, target, accesses)
     given_ = given_bytes(accesses)
     stripes = stripes_by_hand(target, given_) if given_ else []
-    whole = [stripe for stripe in stripes if given_.issuperset(stripe)]
+    round_of = rounds_by_hand(target, accesses, one_sided=True)
+    own = owner_by_hand(target, stripes)
+    torn = {
+        (own(stripe), round_of(stripe[0] // target.layout.stripe_size))
+        for stripe in stripes
+        if not given_.issuperset(stripe)
+    }
+    whole = [
+        stripe
+        for stripe in stripes
+        if (own(stripe), round_of(stripe[0] // target.layout.stripe_size)) not in torn
+    ]
     again = stripes if len(whole) < len(stripes) else []
     expected = [[] for _ in target.aggregators]
     for stripe in [*whole, *again]:
-        own = expected[stripe[0] // target.layout.stripe_size % len(expected)]
-        own.append((stripe[0], stripe[-1] + 1))
+        expected[own(stripe)].append((stripe[0], stripe[-1] + 1))
     assert one.calls(Op.WRITE, Timer.RAW_WRITE) == expected
     read = [call for calls in one.calls(Op.READ, Timer.MODIFY_READ) for call in calls]
     assert sorted(read) == [(stripe[0], stripe[-1] + 1) for stripe in again]
@@ -77,9 +93,9 @@ def test_forced_read_modify_write_reads_every_stripe_first(drawn):
     given_ = given_bytes(accesses)
     stripes = stripes_by_hand(target, given_) if given_ else []
     expected = [[] for _ in target.aggregators]
+    own = owner_by_hand(target, stripes)
     for stripe in stripes:
-        own = expected[stripe[0] // target.layout.stripe_size % len(expected)]
-        own.append((stripe[0], stripe[-1] + 1))
+        expected[own(stripe)].append((stripe[0], stripe[-1] + 1))
     assert one.calls(Op.WRITE) == one.calls(Op.READ) == expected
     counts = one.counts.writes
     assert counts.rewritten_bytes == sum(map(len, stripes)) - len(given_)
@@ -132,6 +148,18 @@ def test_no_data_of_a_round_come_before_all_have_written_the_one_before(drawn):
                     round_of(start // target.layout.stripe_size) for start, _ in step.calls
                 }
         assert all(len(together) <= 1 for together in rounds)
+
+
+def test_behind_a_hole_whatever_is_written_is_read_before():
+    """The next call of the same file reads its stripes once, or twice if it leaves a hole, too."""
+    target = collective_file([0, 1], stripe_size=10)
+    assert plan(write_all, target, of_pieces([(0, 0, 20)])).calls(Op.READ) == [[], []]
+    plan(write_all, target, of_pieces([(0, 0, 10), (1, 13, 7)]))
+    whole = plan(write_all, target, of_pieces([(0, 20, 20)]))
+    assert whole.calls(Op.READ) == whole.calls(Op.WRITE) == [[(20, 30)], [(30, 40)]]
+    torn = plan(write_all, target, of_pieces([(0, 30, 10), (1, 43, 7)]))
+    assert torn.calls(Op.READ) == [[(30, 40)] * 2, [(40, 50)] * 2]
+    assert torn.calls(Op.WRITE) == [[(30, 40)] * 2, [(40, 50)]]
 
 
 def test_holes_are_refused_where_read_modify_write_is_forbidden():
