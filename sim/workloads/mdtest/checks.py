@@ -76,6 +76,12 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
         "several directories in -d need -u: a directory of all ranks is in one place",
     ),
     (
+        lambda t: t.unique and t.collective and t.files and t.create and t.read,
+        "-u with -c: once rank 0 has created for all ranks it looks for its own files below a path "
+        "that is doubled, and mdtest ends at the read; leave out one of the two, or say with -C, "
+        "-T and -r that nothing is read",
+    ),
+    (
         lambda t: t.items > 0 and t.items_per_directory > 0 and t.unique,
         "-n and -I cannot be combined with -u: give one of them",
     ),
@@ -117,9 +123,9 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
         "-W with -b {t.branches}: a deadline works without branches only",
     ),
     (
-        lambda t: t.deadline > 0 and t.loops * t.tree_directories > 1,
-        "-W with several directories: mdtest ends with the first; leave out -z, and one of -n and "
-        "-I",
+        lambda t: t.deadline > 0 and t.files and t.loops * t.tree_directories > 1,
+        "-W with files in several directories: mdtest ends with the first; leave out -z, and one "
+        "of -n and -I, or make directories only (-D)",
     ),
     (
         lambda t: t.deadline > 0 and t.collective,

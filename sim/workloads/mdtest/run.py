@@ -261,17 +261,23 @@ class _Run:
             add_steps(batch, rank[~first], file[~first], create_steps(test, Op.OPEN))
             return batch
         if test.collective:
-            made = create_steps(test)
-            alone = made._replace(kinds=tuple({made.kinds[0]: None, made.kinds[-1]: None}))
-            add_steps(batch, np.zeros_like(rank), file, alone)
-            batch = yield from self._meet(batch)
-            if not test.make_node:
-                add_steps(batch, rank, file, create_steps(test, Op.OPEN))
-            return batch
+            return (yield from self._create_for_all(batch, items))
         if not test.deadline or not len(file):
             add_steps(batch, rank, file, create_steps(test))
             return batch
         return (yield from self._create_until(batch, rank, file))
+
+    def _create_for_all(self, batch: Batch, items: Items) -> Generator[simpy.Event, Any, Batch]:
+        """Let rank 0 make the files of all, which they open then: one directory after the other."""
+        test, ranks, made = self._test, self._ranks.all, create_steps(self._test)
+        alone = made._replace(kinds=tuple({made.kinds[0]: None, made.kinds[-1]: None}))
+        for order in walked_items(test).reshape(test.loops, -1):
+            rank = np.repeat(ranks, len(order))
+            file = items.number(ranks[:, None], order).ravel()
+            add_steps(batch, np.zeros_like(rank), file, alone)
+            batch = yield from self._meet(batch)
+            add_steps(batch, rank, file, create_steps(test, Op.OPEN))
+        return batch
 
     def _create_until(
         self, batch: Batch, rank: Integers, file: Integers
