@@ -35,6 +35,7 @@ class Case:
     ppn: int
     stripes: tuple[int, int] | None  # count, bytes; None: no Lustre driver has a part in it
     hints: Mapping[str, Any]
+    variables: Mapping[str, Any]  # of the environment
     options: Mapping[str, Any]
     model: Mapping[str, Any]
     written: Mapping[str, Any]  # what h5bench's writer is told, which makes the file that is read
@@ -44,8 +45,9 @@ class Case:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Return the variables by which IOR is given hints."""
-        return {HINT + key: str(value) for key, value in self.hints.items()}
+        """Return its variables, and those by which IOR is given hints."""
+        hints = {HINT + key: str(value) for key, value in self.hints.items()}
+        return hints | {key: str(value) for key, value in self.variables.items()}
 
     def scenario(self, folder: Path) -> dict[str, Any]:
         """Return the same for the model; files that it is to read are written to the folder."""
@@ -59,7 +61,7 @@ class Case:
             count, size = self.stripes
             scenario["striping"] = {"count": count, "size": size}
             scenario["changes"] = INSTALLED
-        if self.hints:
+        if self.environment:
             scenario["environment"] = self.environment
         return scenario
 
@@ -141,7 +143,7 @@ def _spread(entries: list[Any]) -> Iterator[dict[str, Any]]:
 
 
 def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
-    both: dict[str, Any] = {"hints": {}, "options": {}, "model": {}, "written": {}}
+    both: dict[str, Any] = {"hints": {}, "variables": {}, "options": {}, "model": {}, "written": {}}
     both |= {"any_name": False, "stripes": None, "kernel": "", **every}
     both |= own | {part: {**both[part], **own.get(part, {})} for part in ("options", "model")}
     stripes = both["stripes"] and tuple(both["stripes"])
@@ -160,6 +162,7 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         ppn=both["ppn"],
         stripes=stripes,
         hints=both["hints"],
+        variables=both["variables"],
         options=both["options"],
         model=both["model"],
         written={**both["written"], **both.get("also_written", {})} if both["written"] else {},
@@ -190,5 +193,6 @@ def _deviations(own: Mapping[str, Any]) -> Iterator[str]:
         yield " ".join(f"{key} {own[key]}" for key in ("ranks", "ppn") if key in own)
     if "stripes" in own:
         yield "stripes {} x {}".format(*own["stripes"])
-    if own.get("hints"):
-        yield " ".join(f"{key}={value}" for key, value in own["hints"].items())
+    for given in ("hints", "variables"):
+        if own.get(given):
+            yield " ".join(f"{key}={value}" for key, value in own[given].items())

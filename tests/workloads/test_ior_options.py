@@ -77,7 +77,7 @@ def test_letters_stand_together_or_alone() -> None:
 
 def test_repeated_letters_mean_more() -> None:
     assert one("-z").random_offset == 1
-    assert one("-z -z").random_offset == 2
+    assert one("-r -z -z").random_offset == 2
     assert one("-Z -Z").reorder_random == 2
     assert one("-v -v -v").verbose == one("-vvv").verbose == 3
 
@@ -212,6 +212,8 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-a MPIIO -V -z", "no random offsets"),
         ("-a MPIIO -V -S -F", "leave out -F, -C and -Z, or -S"),
         ("-a MPIIO -V -S -C", "leave out -F, -C and -Z, or -S"),
+        ("-w -z -z", "divides by 0"),
+        ("-r -W -z -z", "divides by 0"),
         ("-a HDF5 -z", "-z: random offsets are not available with HDF5"),
         ("-a NCMPI -z -z", "-z: random offsets are not available with NCMPI"),
         ("-a NCMPI -F", "not available with NCMPI"),

@@ -134,6 +134,11 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
         "-z: random offsets are not available with {t.api}",
     ),
     (
+        lambda t: t.random_offset > 1 and (t.write or t.check_write),
+        "-z -z with -w or -W: IOR asks for the file's size, of which it draws the blocks, before a "
+        "read only, and so divides by 0 and ends (SIGFPE); right would be -z, or -r alone",
+    ),
+    (
         lambda t: t.api == "NCMPI" and t.file_per_process,
         "-F: a file per process is not available with NCMPI",
     ),

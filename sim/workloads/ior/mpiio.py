@@ -31,6 +31,7 @@ class MpiSetting:
     """What a backend over MPI-IO has for one phase."""
 
     task: Task  # what to do: for all ranks, or, where each has a file of its own, for the first
+    tasks: int  # of the test, of all files together
     communicator: Communicator  # the ranks that open the file together
     inner_meeting: int  # the number of a meeting of the data plane where a part of them can meet
     hints: IorHints  # given, and in force
@@ -144,8 +145,8 @@ class MpiioBackend(Backend):
             return
         if test.version >= 4:
             self._file.set_size(batch, 0)
-        if test.preallocate:
-            self._file.preallocate(batch, test.aggregate_bytes(len(task.ranks)))
+        if test.preallocate:  # in a file of its own each rank's has room for all
+            self._file.preallocate(batch, test.aggregate_bytes(self._setting.tasks))
 
     def transfer(
         self, batch: Batch, begin: Integers, end: Integers, *, limit: float | None = None

@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.engine.types import Floats, Indices, Integers, Table
 from xc40io.machine.filesystem import FileSet
+from xc40io.mpi.aggregators import left_out
 from xc40io.mpi.communicator import Communicator
 from xc40io.mpi.stats import MpiRecord, Timer
 from xc40io.plane.batch import Batch, Transfers, refer_from
@@ -49,8 +51,10 @@ def backend_of(
     apart = task.test.file_per_process
     # Not where all ranks meet: who comes there by itself would let those go on who wait for all.
     alone = world.part(task.ranks.all[:1], inner_meeting)
+    _check_openers(world if apart else alone, hints, machine)
     setting = MpiSetting(
         task=first_of(task) if apart else task,
+        tasks=world.size,
         communicator=alone if apart else world,
         inner_meeting=inner_meeting,
         hints=hints,
@@ -63,6 +67,20 @@ def backend_of(
     )
     backend = _BACKENDS[task.test.api](setting)
     return ApartBackend(task, backend, world.node) if apart else backend
+
+
+def _check_openers(ranks: Communicator, hints: IorHints, machine: Machine) -> None:
+    """Raise InputError if one of the ranks that open a file by themselves cannot.
+
+    IOR asks so for its size after each phase (aiori-MPIIO.c, MPIIO_GetFileSize).
+    """
+    in_force = hints.in_force.hints
+    if machine.mpi.library == "romio" and (out := left_out(ranks.host, in_force)):
+        raise InputError(
+            f"cb_config_list={in_force.cb_config_list}: a rank on {out[0]} opens the file by "
+            "itself to ask for its size, and finds no aggregator: IOR ends with an error; right "
+            f"would be *:*, *:1, or a list that has {out[0]}"
+        )
 
 
 def first_of(task: Task) -> Task:

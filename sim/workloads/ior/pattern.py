@@ -85,7 +85,6 @@ def pretend_ranks(
 
 def offsets(
     test: IorTest,
-    access: Access,
     pretend: NDArray[np.int64],
     *,
     seed: int = 0,
@@ -96,16 +95,13 @@ def offsets(
     In order, a rank goes through its block transfer by transfer, then to its block in the next
     segment. With ``-z`` in a file of its own it goes through each block in a shuffled order; in a
     shared file the transfers of a segment are dealt to all ranks at random, so ranks may have
-    more or fewer of them. With ``-z -z`` each block lies at a random multiple of the block size,
-    and blocks may coincide; as a write must give the file its full size, rank 0 (in files of
-    their own: each rank) then starts with the last block.
+    more or fewer of them. With ``-z -z`` each block that is read lies at a random multiple of the
+    block size, and blocks may coincide.
 
     Parameters
     ----------
     test
         The test.
-    access
-        The phase.
     pretend
         int64[ranks], from `pretend_ranks`.
     seed
@@ -135,7 +131,7 @@ def offsets(
         return _dealt(test, pretend, seed)
     calls, segments = test.calls_per_block, min(test.segments, listed or test.segments)
     if test.random_offset > 1:
-        block = _random_blocks(test, access, pretend, seed, segments)
+        block = _random_blocks(test, pretend, seed, segments)
     else:
         segment = np.arange(segments, dtype=np.int64)
         # The block's position in the file, counted in blocks.
@@ -154,15 +150,12 @@ def offsets(
 
 
 def _random_blocks(
-    test: IorTest, access: Access, pretend: NDArray[np.int64], seed: int, segments: int
+    test: IorTest, pretend: NDArray[np.int64], seed: int, segments: int
 ) -> NDArray[np.int64]:
     """Draw int64[ranks, segments]: the place of each block, counted in blocks."""
     tasks = len(pretend)
     places = test.segments * (1 if test.file_per_process else tasks)
-    block = _stream(seed, _BLOCKS).integers(0, places, size=(tasks, segments))[pretend]
-    if access is Access.WRITE:
-        block[slice(None) if test.file_per_process else 0, 0] = places - 1
-    return block
+    return _stream(seed, _BLOCKS).integers(0, places, size=(tasks, segments))[pretend]
 
 
 def _dealt(test: IorTest, pretend: NDArray[np.int64], seed: int) -> Pattern:

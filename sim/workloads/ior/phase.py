@@ -46,7 +46,7 @@ class Phase:
     # seconds in which rank 0 tells the others whether a deadline stops their collective calls
     decision: float = 0.0
     meeting: int = -1  # where they wait for it
-    call_limit: int | None = None  # most calls of a rank
+    call_limit: Integers | int | None = None  # most calls of each rank, or of all
     # ends calls with a deadline before it, once they go on at one pace
     settling: Settling | None = None
     stonewall: Stonewall | None = None  # the state at the deadline, if the ranks then wore on
@@ -115,9 +115,7 @@ class Phase:
         """
         task = self.task
         in_order = replace(task.test, transfer_size=task.test.prefill, random_offset=0)
-        filling = replace(
-            task, test=in_order, pattern=offsets(in_order, task.access, task.ranks.all)
-        )
+        filling = replace(task, test=in_order, pattern=offsets(in_order, task.ranks.all))
         calls = np.diff(filling.pattern.first)
         rank, _, offset = filling.calls(np.zeros_like(calls), calls)
         add_calls(batch, filling, rank, task.file[rank], offset)
@@ -229,14 +227,14 @@ class Phase:
 
     def _worn_out(self, batch: Batch) -> Filling:
         """After the deadline, let all ranks make as many calls as the fastest has made."""
-        test, done = self.task.test, self._calls.copy()
+        done = self._calls.copy()
         times = self.filesystem.marks(self.task.ranks.programs)
         self.stonewall = Stonewall(
             time=float(times[0, _IO_END] - times[0, _IO_START]),
             calls_min=int(done.min()),
             calls_max=int(done.max()),
-            bytes_min=int(done.min()) * test.transfer_size,
-            bytes_mean=int(done.mean() * test.transfer_size),
+            bytes_min=int(done.min()) * self.task.test.transfer_size,
+            bytes_mean=int(done.mean() * self.task.test.transfer_size),
         )
-        goal = test.wear_out_calls or int(done.max())
-        return (yield from self._transfers(batch, done, np.minimum(self._all_calls(), goal)))
+        goal = np.minimum(self._all_calls(), done.max())
+        return (yield from self._transfers(batch, done, goal))

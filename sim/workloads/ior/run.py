@@ -105,6 +105,7 @@ class _TestRun:
         self._removals: list[Removal] = []
         self._files: FileSet | None = None
         self._opened = np.zeros(0, np.int64)  # by each rank in the last phase
+        self._written: Integers | None = None  # calls of each rank before its deadline to write
         self._untimed = UntimedCalls(job.filesystem, self._ranks, test)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
@@ -150,14 +151,14 @@ class _TestRun:
         hints = self._hints(repetition)
         old = self._old_files(access, repetition)
         if len(old):
-            self._untimed.before_write(old)
+            self._untimed.before_write(old, old=True)
             yield from self._unlink(old)
         self._files, fresh = self._open_files(access, repetition, hints)
         task = Task(
             ranks=ranks,
             test=test,
             access=access,
-            pattern=offsets(test, access, pretend, seed=self._job.seed, listed=self._listed),
+            pattern=offsets(test, pretend, seed=self._job.seed, listed=self._listed),
             pretend=pretend,
             file=self._files.first + file_indices(test, pretend),
             fresh=fresh,
@@ -174,9 +175,12 @@ class _TestRun:
             settling=self._settling,
         )
         if task.writes and not len(old):
-            self._untimed.before_write(task.file)
+            self._untimed.before_write(task.file, old=False)
         yield from phase.run()
-        self._tell(phase.record(repetition))
+        record = phase.record(repetition)
+        self._tell(record)
+        if task.writes:
+            self._written = record.calls if test.deadline else None
         self._untimed.after(task)
         self._opened = task.file
         if phase.stonewall is not None and test.stonewall_file is not None:
@@ -249,11 +253,17 @@ class _TestRun:
         self._namespace.contents[name] = Contents(test.api if access is Access.WRITE else "")
         return files, access is Access.WRITE
 
-    def _call_limit(self, access: Access) -> int | None:
-        """Return how many calls of a rank an earlier stonewalled write has left to read."""
-        name = self._test.stonewall_file
-        if name is None or access is Access.WRITE:
-            return None
+    def _call_limit(self, access: Access) -> Integers | int | None:
+        """Return how many calls a rank makes at most.
+
+        So many as are asked for; behind a write that a deadline ended, as many as it made itself;
+        or what an earlier stonewalled write has left to read (ior.c, TestIoSys).
+        """
+        name, asked = self._test.stonewall_file, self._test.wear_out_calls or None
+        if access is Access.WRITE:
+            return asked
+        if name is None or access is Access.WRITE_CHECK:
+            return asked if self._written is None else self._written
         if name not in self._namespace.stonewall_calls:
             return read_status(
                 name,

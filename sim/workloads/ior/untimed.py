@@ -29,9 +29,12 @@ class UntimedCalls:
         self._posix = test.api in ("POSIX", "MMAP")
         self._is_first = True
 
-    def before_write(self, file: Integers) -> None:
-        """Look whether the files, one a rank, are there, before they are written."""
-        looks = [Op.STAT] * (1 if self._posix else 3)
+    def before_write(self, file: Integers, *, old: bool) -> None:
+        """Look whether the files, one a rank, are there, before they are written.
+
+        Where MPI-IO finds no file, ROMIO looks for its folder instead of opening it.
+        """
+        looks = [*self._looks] if old or self._posix else [Op.STAT] * 3
         if self._test.use_existing_file:
             looks = []
         many = self._test.file_per_repetition and self._test.repetitions > 1
@@ -51,7 +54,12 @@ class UntimedCalls:
 
     def before_removal(self, file: Integers) -> None:
         """Look whether the files are there, before they are removed."""
-        self._note([Op.STAT] if self._posix else [Op.STAT, *_PEEK], file)
+        self._note(self._looks, file)
+
+    @property
+    def _looks(self) -> list[Op]:
+        """Return the calls that find out whether a file is there that is."""
+        return [Op.STAT] if self._posix else [Op.STAT, *_PEEK]
 
     def _watchers(self, file: Integers) -> Integers:
         """Return the files of the ranks that look at one: the first, or all with their own."""
