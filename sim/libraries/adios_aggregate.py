@@ -277,11 +277,11 @@ class MpiAggregate:
         """The ranks that write: int64 (groups,)."""
         return self._groups.leader
 
-    def begin(self) -> dict[str, FileSet]:
-        """Make the files of a new output; return them by name."""
+    def begin(self, step: int) -> dict[str, FileSet]:
+        """Make the files of the output of a step; return them by name."""
         self._index = self._writers.filesystem.allocate(1, DEFAULT_STRIPING)
         self._files = self._subfiles()
-        self._folder = self._writers.filesystem.allocate_names(1)
+        self._folder = self._writers.filesystem.allocate_names(1, name=f"bp.dir.{step}")
         return {"bp": self._index, "bp.dir/bp": self._files}
 
     def _subfiles(self) -> FileSet:

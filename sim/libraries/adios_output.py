@@ -138,8 +138,8 @@ class Writers:
 class Method(Protocol):
     """A way of ADIOS to write an output. The next one begins when the last one has ended."""
 
-    def begin(self) -> dict[str, FileSet]:
-        """Make the files of a new output; return them by name."""
+    def begin(self, step: int) -> dict[str, FileSet]:
+        """Make the files of the output of a step; return them by name."""
         ...
 
     def helped(self) -> Integers | None:
@@ -161,13 +161,13 @@ class Posix:
     def __init__(self, writers: Writers) -> None:
         self._writers = writers
 
-    def begin(self) -> dict[str, FileSet]:
-        """Make the files of a new output; return them by name."""
+    def begin(self, step: int) -> dict[str, FileSet]:
+        """Make the files of the output of a step; return them by name."""
         ...
         filesystem, striping = self._writers.filesystem, self._writers.striping
         self._index = filesystem.allocate(1, striping)
         self._files = filesystem.allocate(self._writers.world.size, striping)
-        self._folder = filesystem.allocate_names(1)
+        self._folder = filesystem.allocate_names(1, name=f"bp.dir.{step}")
         return {"bp": self._index, "bp.dir/bp": self._files}
 
     def helped(self) -> Integers | None:

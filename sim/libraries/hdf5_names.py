@@ -32,6 +32,7 @@ class Symbols:
 
     @property
     def greatest(self) -> str:
+        """The last of its names."""
         return self.names[-1]
 
 
@@ -46,6 +47,7 @@ class TreeNode:
 
     @property
     def greatest(self) -> str:
+        """The last of the names below it."""
         return self.children[-1].greatest
 
     def child_of(self, name: str) -> int:

@@ -68,12 +68,12 @@ class MpiDriver:
 
         A file that was there is emptied if it is to be created.
         """
-        self.file.open(batch, create=create and not self._exists, writing=writing)
+        self.file.open(batch, create=create, writing=writing, fresh=not self._exists)
         self._exists = True
         self._ask_size(batch)
         if create and self.size:
             self._set_size(batch, 0)
-        self._settled = self.size
+        self._settled = 0  # nothing is known of it, even if it ends elsewhere (last_eoa)
 
     def close(self, batch: Batch) -> None:
         """Close the file."""

@@ -120,11 +120,12 @@ class PnetcdfFile(LibraryFile):
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists; definitions follow (ncmpi_create)."""
         driver = self._driver
+        first, number = driver.communicator.owners[:1], driver.file.number
+        batch.note(Op.STAT, first, number)  # rank 0 looks whether it exists
         if driver.size:
-            first, number = driver.communicator.owners[:1], driver.file.number
             batch.add(Op.TRUNCATE, first, file=number, offset=0, timer=Timer.METADATA)
         driver.meet(batch, 2 * driver.costs.bcast(4))
-        driver.file.open(batch, create=not driver.size)
+        driver.file.open(batch, create=True, fresh=not driver.size)
         self._created = self._writing = True
         driver.size = self._records = 0
         self._dimensions, self._variables = [], []

@@ -157,11 +157,22 @@ class FileSystem:
         *,
         shared_directory: bool = True,
         directories: Integers | None = None,
+        name: str | None = None,
     ) -> int:
         """Return the number of the first of new directories, or of files without objects.
 
-        The parameters are those of :meth:`allocate`.
+        The parameters are those of :meth:`allocate`; a single one may have a ``name``.
         """
+        first = self._allocate_names(
+            names, shared_directory=shared_directory, directories=directories
+        )
+        if name is not None:
+            self.plane.named[first] = name
+        return first
+
+    def _allocate_names(
+        self, names: int, *, shared_directory: bool, directories: Integers | None
+    ) -> int:
         if self.storage.kind != "lustre":
             return self._allocate_elsewhere(names, self.storage, size=0, direct=False).first
         mdts = self._deal(names, directories, shared=shared_directory)
@@ -207,6 +218,8 @@ class FileSystem:
         now = self.environment.now
         operations, bounds = batch.listing()
         self.plane.batches.note_library_calls(batch, operations)
+        for kind, owner, file in batch.noted:
+            self.plane.note_calls(batch.programs[owner], kind, file, now)
         self.place_files(operations, np.repeat(batch.programs, np.diff(bounds)))
         number = self.plane.batches.submit(batch.programs, operations, bounds, now, batch.transfers)
         return self.environment.batch_event(number)

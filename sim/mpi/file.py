@@ -65,7 +65,7 @@ class MpiFile:
         self.counts = self._no_counts()  # since the file was opened (`MPICH_MPIIO_STATS`)
         # which datatypes have holes in calls for all pieces of a rank
         self.scattered = TypesWithHoles.NOWHERE
-        self._opens = opens(hints, library)
+        self._opens = hints.opens(library)
         self._is_open = np.zeros(communicator.size, bool)
         self._lock_mode = 0
 
@@ -101,10 +101,11 @@ class MpiFile:
         files.direct[self.number] = self.hints.direct_io
         files.no_expand[self.number] = self.hints.cray_cb_write_lock_mode == 2
 
-    def open(self, batch: Batch, *, create: bool, writing: bool = True) -> None:
+    def open(self, batch: Batch, *, create: bool, writing: bool = True, fresh: bool = True) -> None:
         """Open the file (``MPI_File_open``).
 
-        The first aggregator creates it and closes it again; when the others know, they open it:
+        To ``create`` it the first aggregator opens it and closes it again, even if it is there and
+        so not ``fresh``; when the others know, they open it:
         all of them, or with ``romio_no_indep_rw`` the aggregators alone (deferred open), those of
         ``cb_config_list``, of which a write may use fewer. In lock mode 1 whoever opens it for
         writing then takes part in the group lock. What was counted, which locks were asked for
@@ -116,14 +117,16 @@ class MpiFile:
         self._lock_mode = self.hints.cray_cb_write_lock_mode if writing else 0
         mode = (WRITING if writing else READING) | (CREATING if create else 0)
         with batch.calling(self._call(LibraryOp.OPEN)._replace(mode=mode)):
-            self._open(batch, create=create)
+            self._open(batch, create=create, fresh=fresh)
 
-    def _open(self, batch: Batch, *, create: bool) -> None:
+    def _open(self, batch: Batch, *, create: bool, fresh: bool) -> None:
         """Add the operations of the ranks that open the file."""
         costs, first = self._costs, self.aggregators[:1]
         self._meet(batch, costs.allreduce(4), Timer.OPEN)
         if create:
-            self._do(batch, Op.CREATE, first, Timer.OPEN)
+            if fresh:  # ROMIO's rank 0 looks for it, to find its folder's file system
+                batch.note(Op.STAT, self.communicator.owners[:1], self.number)
+            self._do(batch, Op.CREATE if fresh else Op.OPEN, first, Timer.OPEN)
             for _ in range(1, self._opens):
                 self._do(batch, Op.OPEN, first, Timer.OPEN)
             # It is the root of a broadcast, and goes on before the others hear of it.
@@ -248,6 +251,7 @@ class MpiFile:
         if size == 0:
             return
         self._open_by(batch, np.arange(self.communicator.size))
+        self._do(batch, Op.STAT, np.zeros(1, np.int64), Timer.OPEN)  # what is there already?
         offset = np.arange(0, min(present, size), PREALLOCATION_PIECE)
         self._do_pieces(batch, [Op.READ, Op.WRITE], offset, min(present, size))
         self._do_pieces(batch, [Op.WRITE], np.arange(present, size, PREALLOCATION_PIECE), size)
@@ -359,11 +363,6 @@ class MpiFile:
 
     def _meet(self, batch: Batch, seconds: float, timer: Timer) -> None:
         meet(batch, self.communicator, seconds, timer)
-
-
-def opens(hints: Hints, library: str) -> int:
-    """Return how often a rank opens a file: ROMIO for direct I/O once more (ADIOI_LUSTRE_Open)."""
-    return 2 if hints.direct_io and library == "romio" else 1
 
 
 def _goes_through_aggregators(switch: Switch, *, worth_while: bool) -> bool:

@@ -82,6 +82,10 @@ class Hints:
     # part in the exchange for all
     intra_node: bool = False
 
+    def opens(self, library: str) -> int:
+        """Return how often a rank opens a file: ROMIO for direct I/O twice (ADIOI_LUSTRE_Open)."""
+        return 2 if self.direct_io and library == "romio" else 1
+
 
 @kept
 @dataclass(frozen=True)

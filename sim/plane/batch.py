@@ -59,6 +59,8 @@ class Batch:
     def __init__(self, programs: Integers) -> None:
         self.programs = programs
         self.library_calls: list[LibraryCall] = []  # the first has the tag 1
+        # calls that take no time, made as the batch begins: which, by whom, on which files
+        self.noted: list[tuple[Op, Integers, Integers]] = []
         self._tag = OWN
         self._tags: list[int] = []
         self._owners: list[Integers] = []
@@ -96,6 +98,10 @@ class Batch:
         self._owners.append(owner)
         self._operations.append(operations)
         self._tags.append(self._tag)
+
+    def note(self, kind: Op, owner: Integers, file: npt.ArrayLike) -> None:
+        """Note a call of each of some programs that is not simulated, and so takes no time."""
+        self.noted.append((kind, owner, np.broadcast_to(file, owner.shape)))
 
     @contextmanager
     def calling(self, call: LibraryCall | None = None) -> Iterator[None]:

@@ -134,7 +134,7 @@ def recording_of(
 
 def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str, ...]:
     """Return the names of all files, by their numbers."""
-    names = [""] * len(plane.files)
+    names = [plane.named.get(number, "") for number in range(len(plane.files))]
     for name, alike in files:
         names[alike.first : alike.first + len(alike.osts)] = alike.names(name)
     return tuple(names)

@@ -73,15 +73,14 @@ def _print_table(found: dict[str, Found], excepted: list[Excepted]) -> None:
         for name, of_case in differing.items():
             matches = exceptions.matched(excepted, group, {name: of_case})
             why = [one for _, _, one in matches]
-            named = any(one and one.covers(group, name) for one in why)
             both = isinstance(real[name], Refused) and not why
-            kind = "different" if None in why else "excepted" if named else "equal"
+            kind = "different" if None in why else "excepted" if why else "equal"
             kinds.update(["cases", "refused" if both else kind])
             reasons.update({one.reason for one in why if one})
         print(f"{group:16}" + "".join(f"{kinds[column]:>11}" for column in columns))
         totals += kinds
     print(f"{'all':16}" + "".join(f"{totals[column]:>11}" for column in columns))
-    print("\nrefused: by both; equal: but for what is excepted everywhere in the group\n")
+    print("\nrefused: by both; equal: in every aspect\n")
     for reason, count in reasons.most_common():
         print(f"{count:>6} cases  {reason}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,15 +20,13 @@ Found: TypeAlias = Mapping[str, list[Difference]]
 class Excepted:
     """A reason why an aspect differs, with how much it does.
 
-    ``everywhere`` counts calls of a group in all cases that no other exception names; ``cases``
-    counts those of single cases, by group and name. Where it ``varies``, the real program does
-    something else each time, and the numbers are only those of one recording.
+    ``cases`` counts the calls that differ in each case, by group and name. Where it ``varies``, the
+    real program does something else each time, and the numbers are only those of one recording.
     """
 
     reason: str
     aspect: str
     why: str
-    everywhere: dict[str, int]
     cases: dict[str, dict[str, int]]
     varies: bool = False
 
@@ -44,8 +42,7 @@ def load(file: Path = FILE) -> list[Excepted]:
             entry["reason"],
             aspect,
             entry["why"],
-            dict(counts.get("everywhere", {})),
-            {group: dict(of) for group, of in counts.get("cases", {}).items()},
+            {group: dict(of) for group, of in counts.items()},
             entry.get("varies", False),
         )
         for entry in yaml.safe_load(file.read_text(encoding="utf-8")) or []
@@ -57,13 +54,8 @@ def keep(excepted: list[Excepted], file: Path = FILE) -> None:
     """Write all exceptions that still stand for something."""
     entries: dict[str, dict[str, Any]] = {}
     for one in excepted:
-        counts: dict[str, Any] = {}
-        if everywhere := {group: count for group, count in one.everywhere.items() if count}:
-            counts["everywhere"] = everywhere
-        named = {group: {n: c for n, c in of.items() if c} for group, of in one.cases.items()}
-        if named := {group: of for group, of in named.items() if of}:
-            counts["cases"] = named
-        if counts:
+        named = {g: {n: c for n, c in of.items() if c or one.varies} for g, of in one.cases.items()}
+        if counts := {group: of for group, of in named.items() if of}:
             varies = {"varies": True} if one.varies else {}
             new = {"reason": one.reason, "why": one.why, **varies, "aspects": {}}
             entries.setdefault(one.reason, new)["aspects"][one.aspect] = counts
@@ -78,65 +70,46 @@ def matched(
     for name, differing in found.items():
         for difference in differing:
             of_aspect = [one for one in excepted if one.aspect == difference.aspect]
-            named = next((one for one in of_aspect if one.covers(group, name)), None)
-            broad = next((one for one in of_aspect if group in one.everywhere), None)
-            yield name, difference, named or broad
+            yield (
+                name,
+                difference,
+                next((one for one in of_aspect if one.covers(group, name)), None),
+            )
 
 
 def lessened(excepted: list[Excepted], group: str, found: Found) -> list[Excepted]:
     """Return the exceptions with the counts of a group as they are, where these are smaller."""
     now = [
-        Excepted(
-            one.reason,
-            one.aspect,
-            one.why,
-            one.everywhere | ({group: 0} if group in one.everywhere else {}),
-            one.cases | ({group: dict.fromkeys(one.cases[group], 0)} if group in one.cases else {}),
-            one.varies,
+        replace(
+            one,
+            cases=one.cases
+            | ({group: dict.fromkeys(one.cases[group], 0)} if group in one.cases else {}),
         )
         for one in excepted
     ]
     for name, difference, one in matched(now, group, found):
-        if one is None:
-            continue
-        if one.covers(group, name):
+        if one is not None:
             one.cases[group][name] = difference.size
-        else:
-            one.everywhere[group] += difference.size
     return [_smaller(before, after, group) for before, after in zip(excepted, now, strict=True)]
 
 
 def _smaller(before: Excepted, after: Excepted, group: str) -> Excepted:
     if before.varies:
         return before
-    if group in before.everywhere:
-        after.everywhere[group] = min(before.everywhere[group], after.everywhere[group])
     for name, count in before.cases.get(group, {}).items():
         after.cases[group][name] = min(count, after.cases[group][name])
     return after
 
 
 def complaints(excepted: list[Excepted], group: str, found: Found) -> list[str]:
-    """Return a sentence for each difference that is not excepted, and for what is too much."""
+    """Return a sentence for each difference that is not excepted, or is larger."""
     said = []
-    totals: dict[tuple[str, str], int] = {}
-    for name, difference, one in matched(excepted, group, found):
-        aspect, count, example = difference
+    for name, (aspect, count, example), one in matched(excepted, group, found):
         if one is None:
             said.append(f"{group}: {name}: {aspect} differs, {count}: {example}")
-        elif one.covers(group, name):
-            allowed = one.cases[group][name]
-            if count > allowed and not one.varies:
-                said.append(
-                    f"{group}: {name}: {aspect} differs more, {count}, not {allowed}: {example}"
-                )
-        else:
-            totals[one.reason, aspect] = totals.get((one.reason, aspect), 0) + count
-    for one in excepted:
-        total, allowed = totals.get((one.reason, one.aspect), 0), one.everywhere.get(group, 0)
-        if total > allowed:
+        elif count > (allowed := one.cases[group][name]) and not one.varies:
             said.append(
-                f"{group}: {one.aspect} differs more ({one.reason}), {total}, not {allowed}"
+                f"{group}: {name}: {aspect} differs more, {count}, not {allowed}: {example}"
             )
     return said
 
@@ -145,9 +118,6 @@ def stale(excepted: list[Excepted], group: str, found: Found) -> list[str]:
     """Return a sentence for each exception that has become too large."""
     said = []
     for before, after in zip(excepted, lessened(excepted, group, found), strict=True):
-        if after.everywhere.get(group) != before.everywhere.get(group):
-            counts = f"{after.everywhere[group]}, not {before.everywhere[group]}"
-            said.append(f"{group}: {before.aspect} ({before.reason}) differs less: {counts}")
         said += [
             f"{group}: {name}: {before.aspect} ({before.reason}) differs less: {now}, not {was}"
             for name, was in before.cases.get(group, {}).items()

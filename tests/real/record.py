@@ -219,13 +219,14 @@ def _reason(said: str) -> str:
 def rows_of(log: Path, folder: Path) -> list[Row]:
     """Return a rank's calls: what failed or moved nothing is left out, but for looks at a file.
 
+    Who fails to remove a file has looked for one that is not there.
     mdtest looks at a file whose name has that of the folder in its midst.
     """
     rows = []
     for line in log.read_text(encoding="utf-8").splitlines():
         call, name, *numbers = line.split(" ")
         offset, _, result = map(int, numbers)
-        op = OPS.get(call, call)
+        op = "stat" if call == "unlink" and result < 0 else OPS.get(call, call)
         if (result < 0 and op != "stat") or (op in DATA and not result):
             continue
         name = os.path.normpath(name.replace(str(folder), "/@"))

@@ -140,7 +140,7 @@ class MpiioBackend(Backend):
         of all other nodes have to take away.
         """
         task, test = self._task, self._task.test
-        self._file.open(batch, create=task.fresh, writing=task.writes)
+        self._file.open(batch, create=task.writes, writing=task.writes, fresh=task.fresh)
         if not task.writes:
             return
         if test.version >= 4:

@@ -183,6 +183,8 @@ class ApartBackend(Backend):
         repeated["tag"][repeated["tag"] > 0] += len(batch.library_calls)
         every, files = self._task.ranks.all, self._task.file
         batch.library_calls += [call.repeated(every, files) for call in template.library_calls]
+        for kind, _, _ in template.noted:
+            batch.note(kind, every, files)
         rank = np.repeat(self._task.ranks.all, each)
         if template.transfers:
             first, transfers = self._add_transfers(batch, template)

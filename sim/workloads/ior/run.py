@@ -106,7 +106,9 @@ class _TestRun:
         self._files: FileSet | None = None
         self._opened = np.zeros(0, np.int64)  # by each rank in the last phase
         self._written: Integers | None = None  # calls of each rank before its deadline to write
-        self._untimed = UntimedCalls(job.filesystem, self._ranks, test)
+        hints = self._hints(0)
+        opens = 1 if hints is None else hints.in_force.hints.opens(job.machine.mpi.library)
+        self._untimed = UntimedCalls(job.filesystem, self._ranks, test, opens)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
         """Run the test in what it leaves of the nodes' memory."""

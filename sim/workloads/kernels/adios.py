@@ -292,7 +292,7 @@ class _Run(KernelRun[AdiosKernel]):
         options, job = self._options, self._job
         size = options.block_sizes(job.ranks, step, job.seed)
         written = size + options.beside(job.ranks)
-        for name, files in method.begin().items():
+        for name, files in method.begin(step).items():
             job.files[f"{name}.{step}"] = files
         batch, world = job.batch(method.helped()), job.world
         job.barrier(batch)

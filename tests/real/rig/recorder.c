@@ -183,6 +183,17 @@ SYNC(fdatasync)
 CUT(ftruncate)
 CUT(ftruncate64)
 
+#define CUT_NAMED(function)                                                                        \
+    int function(const char *name, off64_t size) {                                                 \
+        BEHIND(int, #function, const char *, off64_t);                                             \
+        int result = behind(name, size);                                                           \
+        if (ours(name))                                                                            \
+            say("truncate", ours(name), size, 0, result);                                          \
+        return result;                                                                             \
+    }
+CUT_NAMED(truncate)
+CUT_NAMED(truncate64)
+
 /* ---- names ---- */
 
 #define NAMED(function, call, types, arguments, passed)                                            \
@@ -219,6 +230,18 @@ NAMED(lstat64, "stat", (const char *, struct stat64 *), (const char *name, struc
     }
 OF_OPEN(fstat, stat)
 OF_OPEN(fstat64, stat64)
+
+/* Who asks where a file ends, as ROMIO does for its size, looks at it. */
+#define SEEK(function, place)                                                                      \
+    place function(int file, place offset, int whence) {                                           \
+        BEHIND(place, #function, int, place, int);                                                 \
+        place result = behind(file, offset, whence);                                               \
+        if (whence == SEEK_END && of(file))                                                        \
+            say("stat", of(file), 0, 0, result < 0 ? -1 : 0);                                      \
+        return result;                                                                             \
+    }
+SEEK(lseek, off_t)
+SEEK(lseek64, off64_t)
 
 DIR *opendir(const char *name) {
     BEHIND(DIR *, "opendir", const char *);
