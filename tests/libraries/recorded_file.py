@@ -32,9 +32,10 @@ class RecordedFile:
     number: int = 0
     layout: Layout = field(default_factory=lambda: Layout.striped(1 << 20, range(4)))
 
-    def open(self, batch: Batch, *, create: bool, writing: bool = True) -> None:
+    def open(self, batch: Batch, *, create: bool, writing: bool = True, fresh: bool = True) -> None:
         del batch
-        self.calls.append(Call("create" if create else "open" if writing else "open to read"))
+        name = "create" if create and fresh else "open" if writing else "open to read"
+        self.calls.append(Call(name))
 
     def close(self, batch: Batch) -> None:
         del batch

@@ -73,8 +73,13 @@ LOOKS = ("STAT", "OPEN", "CREATE", "CLOSE", "UNLINK")
         ("-w -F", *["STAT STAT OPEN CLOSE STAT STAT UNLINK"] * 2),
         (
             "-a MPIIO -w",
-            "STAT STAT STAT STAT OPEN CLOSE OPEN CLOSE OPEN CLOSE STAT OPEN CLOSE UNLINK",
+            "STAT STAT STAT STAT OPEN CLOSE OPEN CLOSE OPEN STAT CLOSE STAT OPEN CLOSE UNLINK",
             "OPEN CLOSE",
+        ),
+        (
+            "-a MPIIO -w -k -E -i 2",
+            "STAT STAT" + " OPEN CLOSE OPEN CLOSE OPEN STAT CLOSE" * 2,
+            "OPEN CLOSE " * 2,
         ),
     ],
 )
