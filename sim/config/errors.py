@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -18,6 +19,9 @@ _SENTENCE = 1000
 
 _FOUND = 3 * _SHOWN
 """Characters of its beginning, which names the place and repeats the value."""
+
+_DASHES = "\N{EN DASH}\N{EM DASH}\N{MINUS SIGN}\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FIGURE DASH}"
+"""What text processors make of the sign that options begin with."""
 
 _LONG = re.compile(
     rf"(?<!\w)'[^']{{{_PATH},}}'(?!\w)|(?<!\w)\"[^\"]{{{_PATH},}}\"(?!\w)|\S{{{_PATH + 20},}}"
@@ -89,6 +93,16 @@ def shown_path(path: object) -> str:
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(path)
     )
     return text if len(text) <= _PATH else f"{text[:_SHOWN]}...{text[-_SHOWN:]}"
+
+
+def meant_by_dash(word: str) -> str:
+    """Return what is said of an option that begins with another dash; nothing of other words."""
+    bare = word.lstrip(f"{_DASHES}-")
+    if not bare or word[:1] not in _DASHES:
+        return ""
+    sign = unicodedata.name(word[0]).lower()
+    right = "--" if word[0] == "\N{EM DASH}" or len(word) - len(bare) > 1 else "-"
+    return f"it begins with no dash of a keyboard ({sign}); right would be {right}{bare}"
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

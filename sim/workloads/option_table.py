@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias, TypeVar
 
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, meant_by_dash
 from xc40io.config.units import IOR_SIZES
 
 _Test = TypeVar("_Test")
@@ -159,9 +159,8 @@ class CommandLine:
             elif word.startswith("-") and len(word) > 1:
                 yield from self._letters(word[1:], rest)
             else:
-                raise InputError(
-                    f"{word!r} is not an option of {self.program}; options start with a dash"
-                )
+                why = meant_by_dash(word) or "options start with a dash"
+                raise InputError(f"{word!r} is not an option of {self.program}; {why}")
 
     def _letters(self, letters: str, rest: Iterator[str]) -> Iterator[_Given]:
         """Split letters that stand together; the first one with a value takes all behind it."""

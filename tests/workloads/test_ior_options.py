@@ -239,6 +239,8 @@ def test_one_note_names_what_cannot_matter() -> None:
         ("-l -w", "data packet type"),
         ("--posix.lustre.pool=ssd", "stripe count"),
         ("-f /nowhere/at/all", "-f: /nowhere/at/all: there is no such file"),
+        ("\N{EN DASH}w", "it begins with no dash of a keyboard (en dash); right would be -w"),
+        ("-w -a MPIIO -V --mpiio.useStridedDatatype -C", "-S (--mpiio.useStridedDatatype) assumes"),
     ],
 )
 def test_refusals_name_option_value_and_what_would_be_right(line: str, words: str) -> None:

@@ -126,8 +126,8 @@ _MUST_HOLD: tuple[Rule[IorTest], ...] = (
     ),
     (
         lambda t: t.strided and (t.file_per_process or t.reorders),
-        "-S assumes that every rank has its own part of a shared file: "
-        "leave out -F, -C and -Z, or -S",
+        "-S (--mpiio.useStridedDatatype) assumes that every rank has its own part of a shared "
+        "file: leave out -F, -C and -Z, or -S",
     ),
     (
         lambda t: t.api in ("HDF5", "NCMPI") and t.random_offset > 0,
@@ -377,7 +377,7 @@ def remarks(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) ->
             found.append(f"-N {test.tasks}: IOR goes on with the {ranks} ranks of the job.")
         if test.api not in WITHOUT_MPI:
             hints = hints_of(test, scenario.striping, scenario.environment, machine)
-            found += (f"{sentence}." for sentence in hints.in_force.ignored)
+            found += (f"{one}{'' if one.endswith('?') else '.'}" for one in hints.in_force.ignored)
             found += _too_many_aggregators(hints.in_force, test, scenario)
     return tuple(dict.fromkeys(found))
 
