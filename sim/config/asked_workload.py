@@ -148,14 +148,19 @@ class Workload(Model):
         return self.of(self.program, value)
 
     def found_from(self, folder: Path) -> Workload:
-        """Return the workload with the paths of the files that it names made absolute."""
+        """Return the workload with the paths of the files that it names made absolute.
+
+        Where the text of a file stands in its place, it stays.
+        """
         files = FORMS[self.program].files
         if self.options:
             found = {name: self.options[name] for name in files if name in self.options}
             paths = {
                 name: str((folder / path).resolve())
                 for name, path in found.items()
-                if isinstance(path, str) and (name != "name" or path.endswith((".yaml", ".yml")))
+                if isinstance(path, str)
+                and "\n" not in path
+                and (name != "name" or path.endswith((".yaml", ".yml")))
             }
             return self.having({**self.options, **paths})
         if not self.words:

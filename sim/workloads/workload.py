@@ -22,6 +22,14 @@ if TYPE_CHECKING:  # whoever asks for the options must not wait for NumPy
     from xc40io.workloads.job import Job
 
 
+class Started(NamedTuple):
+    """The ranks that a program starts by itself; None where it does not say."""
+
+    ranks: int
+    nodes: int | None
+    ppn: int | None
+
+
 class Workload(ABC):
     """The workload of one job."""
 
@@ -66,6 +74,10 @@ class Workload(ABC):
     def stagers(self, scenario: Scenario) -> int:  # noqa: ARG002
         """Return how many programs on each service node of its burst buffer a job needs."""
         return 0
+
+    def starts(self) -> Started | None:
+        """Return the ranks that it starts by itself; None: the job's launcher starts them."""
+        return None
 
     def output_files(self) -> list[tuple[str, str]]:
         """Return the files that it writes outside the simulation, and the option of each."""

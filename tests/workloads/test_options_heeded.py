@@ -44,6 +44,7 @@ from xc40io.workloads.option_table import Option, changed
 VALUES = {
     **{"--cpu-bind": "none", "-cc": "none", "-bind-to": "none", "--export": "A=3", "-e": "A=3"},
     **{"-E": "A=3", "-x": "A=3", "-C": "knl", "--bb": "capacity=3GB", "-l": "nodes=3"},
+    **{"-o": "cpu-affinity=off"},
     **{"-v": "A=3", "-R": "span[ptile=3]", "--env": "A=3", "-b": "none"},
 }
 """Of options whose value is no number; by grammar where one letter means different things."""
@@ -75,6 +76,13 @@ SAME = {
     "jsrun": "--allocate_only --immediate --pre_post --version -D -I -M -S -V -X -e -i -k -o -t "
     "-v -y",
     "ibrun": "",
+    "flux run": "--add-file --begin-time --conf --cores --debug --dependency --dry-run "
+    "--error --exclusive --flags --gpus-per-node --input --job-name --label-io --output "
+    "--rlimit --signal --unbuffered --urgency --verbose --wait-event -B -g -l -q -t -u -v "
+    "-x",
+    "flux batch": "--begin-time --broker-opts --conf --debug --dependency --dry-run --dump --error "
+    "--exclusive --flags --input --job-name --rlimit --signal --urgency --verbose -B -O -S "
+    "-c -g -n -o -q -t -v -x",
     "sbatch": "--acctg-freq --bell-on-fail --comment --cpu-bind --cpu-freq --cpus-per-gpu "
     "--exclusive --get-user-env --gid --gpu-bind --gpus-per-node --gpus-per-task --gres --hint "
     "--hold --ignore-pbs --image --immediate --mail-type --mail-user --module --network --nice "
@@ -130,6 +138,7 @@ def silent_of_a_launcher(launcher: str, table: Table) -> set[str]:
         ("mpiexec", launchers.MPIRUN),
         ("jsrun", launchers.JSRUN),
         ("ibrun", launchers.IBRUN),
+        ("flux run", launchers.FLUX),
     ],
 )
 def test_options_of_launchers(launcher: str, table: Table) -> None:
@@ -143,6 +152,7 @@ def test_options_of_launchers(launcher: str, table: Table) -> None:
         ("#COBALT", directives.COBALT),
         ("#PBS", directives.PBS),
         ("#BSUB", directives.BSUB),
+        ("#flux:", directives.FLUX_BATCH),
     ],
 )
 def test_options_of_batch_systems(sign: str, table: Table) -> None:

@@ -1,8 +1,8 @@
-"""What a script asks of its batch system: ``#SBATCH`` (Slurm), ``#PBS``, ``#COBALT``, ``#DW``.
+"""What a script asks of its batch system: ``#SBATCH`` (Slurm), ``#PBS``, ``#COBALT``, ``#flux:``.
 
 The options are those of the manual pages of sbatch (Slurm), of qsub (Cobalt; Torque and PBS
-Professional), and DataWarp's ``#DW jobdw``. Options about anything but the size of a job are read
-and left alone.
+Professional), of bsub, of flux-batch, and DataWarp's ``#DW jobdw``. Options about anything but the
+size of a job are read and left alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
-from xc40io.config.errors import InputError, naming
+from xc40io.config.errors import InputError, naming, shown
 from xc40io.config.units import parse_bytes
 from xc40io.workloads.batch.option_words import count, table, whole
 
@@ -73,13 +73,27 @@ BSUB = table(
         "paths are named from where the script is": "-cwd",
     },
 )
+FLUX_BATCH = table(
+    "flux batch",
+    "-N|--nodes -n|--nslots -c|--cores-per-slot -g|--gpus-per-slot -t|--time-limit -q|--queue "
+    "-B|--bank -o|--setopt -S|--setattr --env --env-remove --env-file --rlimit --input "
+    "-O|--output --error --job-name --cwd --dependency --requires --urgency --flags --conf "
+    "--begin-time --signal --broker-opts --dump",
+    "-x --exclusive -v --verbose --dry-run --debug",
+    unheeded={
+        _NODES: "--requires",
+        "what stands in a file is not read": "--env-file",
+        "paths are named from where the script is": "--cwd",
+        "variables are set in the script": "--env --env-remove",
+    },
+)
 
 
 @dataclass
 class Request:
     """What a script asks of its batch system; None where it says nothing."""
 
-    system: str = ""  # slurm, pbs, cobalt
+    system: str = ""  # slurm, pbs, cobalt, lsf, flux
     nodes: int | None = None
     ranks: int | None = None
     ppn: int | None = None
@@ -103,13 +117,18 @@ class Request:
         if found is None:
             return False
         where = f"{place}, line {line}"
-        kind, words = found[1], _words(found[2], where)
+        kind, words = found[1].replace(" ", "").replace("FLUX", "flux"), _words(found[2], where)
         if kind not in _SYSTEMS:
             self._datawarp(kind, line, words, where)
             return True
         self.system, options, read = _SYSTEMS[kind]
-        given, _ = options.read(words, where)
+        given, rest = options.read(words, where)
         self.notes += options.notes(given, line)
+        if rest:
+            self.notes.append(
+                f"line {line}: {kind}: {shown(rest[0])} is no option, and is left out with what "
+                "stands behind it"
+            )
         for name, text, _ in given:
             read(self, line, name, text, f"{where}: {kind} {name}")
         return True
@@ -173,6 +192,10 @@ class Request:
             self.ranks = count(text.partition(",")[0], at, 512)
         elif name == "-R" and (found := re.search(r"ptile=([0-9]+)", text)):
             self.ppn = count(found[1], at)
+
+    def _flux(self, _line: int, name: str, text: str, at: str) -> None:
+        if name == "-N":
+            self.nodes = count(text, at)
 
     def _cobalt(self, _line: int, name: str, text: str, at: str) -> None:
         if name == "-n":
@@ -266,14 +289,17 @@ class Request:
                 raise InputError(f"{at} capacity={capacity}: right would be as in capacity=200GB")
 
 
-_DIRECTIVE = re.compile(r"(#SBATCH|#PBS|#COBALT|#BSUB|#DW|#BB)(?:[ \t]+(.*))?$", re.DOTALL)
-"""A directive: a second ``#`` before it, or a blank within it, makes it a comment."""
+_DIRECTIVE = re.compile(
+    r"(#SBATCH|#PBS|#COBALT|#BSUB|#DW|#BB|# ?flux:|# ?FLUX:)(?:[ \t]+(.*))?$", re.DOTALL
+)
+"""A directive: a second ``#`` before it, or a blank within it, makes it a comment; not of Flux."""
 
 _SYSTEMS = {
     "#SBATCH": ("slurm", SBATCH, Request._sbatch),
     "#COBALT": ("cobalt", COBALT, Request._cobalt),
     "#PBS": ("pbs", PBS, Request._pbs),
     "#BSUB": ("lsf", BSUB, Request._bsub),
+    "#flux:": ("flux", FLUX_BATCH, Request._flux),
 }
 """Of each kind of directive: whose it is, its options, what reads one."""
 

@@ -1,13 +1,15 @@
-"""Lines that start a program on many nodes: aprun (ALPS), srun (Slurm), mpiexec, jsrun, ibrun.
+"""Lines that start a program on many nodes: aprun, srun, mpiexec, jsrun, flux run, ibrun.
 
 Options and what they are without a value are those of the manual pages: aprun(1) of Cray, srun(1)
-of Slurm, jsrun(1) of IBM; of mpiexec those of PALS, of Hydra (MPICH) and of Open MPI together.
+of Slurm, jsrun(1) of IBM, flux-run(1); of mpiexec those of PALS, of Hydra (MPICH) and of Open MPI
+together.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -20,6 +22,7 @@ from xc40io.workloads.batch.option_words import (
     table,
     whole,
 )
+from xc40io.workloads.workload import Started
 
 _LIE = "ranks lie on nodes one after the other, and on the cores from the first one"
 _NODES = "which nodes a job gets follows from its placement here"
@@ -118,6 +121,22 @@ JSRUN = table(
         "paths are named from where the script is": "-h",
     },
 )
+FLUX = table(
+    "flux run",
+    "-N|--nodes -n|--ntasks -c|--cores-per-task --tasks-per-node -g|--gpus-per-task --cores "
+    "--tasks-per-core --gpus-per-node -t|--time-limit -q|--queue -B|--bank -o|--setopt "
+    "-S|--setattr --env --env-remove --env-file --rlimit --input --output --error --job-name --cwd "
+    "--dependency --requires --urgency --flags --conf --begin-time --signal --taskmap "
+    "--wait-event --add-file",
+    "-x --exclusive -l --label-io -u --unbuffered -v --verbose --dry-run --debug",
+    unheeded={
+        _LIE: "--taskmap --tasks-per-core",
+        _NODES: "--requires",
+        "what stands in a file of variables is not read": "--env-file",
+        "paths are named from where the script is": "--cwd",
+        "variables are set in the script": "--env-remove",
+    },
+)
 IBRUN = table("ibrun", "-n|-np -o -ppn|-npernode|--npernode", "", unheeded={_NODES: "-o"})
 
 
@@ -142,6 +161,11 @@ class LaunchLine:
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
+    def started_by_itself(self, started: Started) -> LaunchLine:
+        """Return the line of a program that starts its ranks by itself."""
+        ranks, nodes, ppn = (None if number is None else str(number) for number in started)
+        return replace(self, launcher="mpirun", ranks=ranks, nodes=nodes, ppn=ppn)
+
 
 class Shape(NamedTuple):
     """How many ranks a launch has, and how they lie."""
@@ -153,7 +177,22 @@ class Shape(NamedTuple):
 
 def is_launcher(word: str) -> bool:
     """Tell whether a word is the name, or the path, of a launcher."""
-    return PurePosixPath(word).name in _LAUNCHERS
+    return _kind_of(word) in _LAUNCHERS
+
+
+def launcher_first(words: Sequence[str]) -> list[str]:
+    """Return a command whose first word is the launcher, of one that has a name of two words."""
+    for name in (["flux", "run"], ["flux", "mini", "run"]):
+        if list(words[: len(name)]) == name:
+            return ["flux run", *words[len(name) :]]
+    return list(words)
+
+
+def _kind_of(word: str) -> str:
+    """Return the name in the table of a launcher that a word is the name, or the path, of."""
+    name = PurePosixPath(word).name
+    found = _LIKE_MPIRUN.fullmatch(name)
+    return (found[1] or "mpirun") if found else name
 
 
 def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
@@ -164,7 +203,7 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
     InputError
         If an option lacks its value.
     """
-    launcher = PurePosixPath(words[0]).name
+    launcher = _kind_of(words[0])
     options, fields, read = _LAUNCHERS[launcher]
     given, program = options.read(words[1:], f"{place}, line {line}")
     launch = LaunchLine(line, launcher, tuple(program))
@@ -210,6 +249,14 @@ def _srun(launch: LaunchLine, given: GivenOption) -> None:
             _set(launch, part)
 
 
+def _flux(launch: LaunchLine, given: GivenOption) -> None:
+    name, value, _ = given
+    if name == "-o":
+        launch.unbound |= value == "cpu-affinity=off"
+    elif name == "--env":
+        _set(launch, value)
+
+
 def _mpirun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "-ppn":  # or --map-by ppr:16:node
@@ -232,11 +279,13 @@ _OF_MPIRUN = {"-n": "ranks", "-d": "depth", "-cpus-per-proc": "depth"}
 _OF_JSRUN = {
     **{"-n": "sets", "-a": "ranks_each", "-r": "sets_a_node", "-p": "ranks", "-c": "depth"},
 }
-_MPIRUNS = ("mpirun", "mpiexec", "mpiexec.hydra", "orterun", "mpiexec.mpich", "mpirun.openmpi")
+_LIKE_MPIRUN = re.compile(r"(mpirun|mpiexec)[._-](?!.*\.sh$)[\w.-]+|orterun")
+"""Of one kind of MPI where a machine has several: mpiexec.hydra, mpirun_rsh, mpirun.actual."""
 _LAUNCHERS = {
     "aprun": (APRUN, _OF_APRUN, _aprun),
     "srun": (SRUN, _OF_SRUN, _srun),
-    **dict.fromkeys(_MPIRUNS, (MPIRUN, _OF_MPIRUN, _mpirun)),
+    **dict.fromkeys(("mpirun", "mpiexec"), (MPIRUN, _OF_MPIRUN, _mpirun)),
+    "flux run": (FLUX, _OF_SRUN | {"--tasks-per-node": "ppn"}, _flux),
     "jsrun": (JSRUN, _OF_JSRUN, _jsrun),
     "ibrun": (IBRUN, {"-n": "ranks"}, _mpirun),
 }
@@ -364,7 +413,8 @@ class _LineNumbers:
     def __init__(self, launch: LaunchLine, where: str) -> None:
         self.launch = launch
         self.where = f"{where}: {launch.launcher}"
-        self.per_node = {"srun": "--ntasks-per-node", "aprun": "-N"}.get(launch.launcher, "-ppn")
+        said = counts_of(launch.launcher).get("ppn", ("-ppn",))
+        self.per_node = said[0]
 
     def number(self, name: str, called: str) -> int | None:
         """Return a number of the line; None if it does not say it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from xc40io.config.errors import InputError, shown
+from xc40io.config.errors import InputError, meant_by_dash, shown
 from xc40io.config.units import MOST_COUNT, is_count
 
 _NUMBER = re.compile(r"[0-9][0-9:.]*")
@@ -70,7 +70,7 @@ class Table(NamedTuple):
             glued = given and word not in self.values and not equals and word not in self.switches
             if glued and rest and _NUMBER.fullmatch(rest[0]):  # which is no program
                 given[-1] = GivenOption(word, rest.pop(0), known=False)
-        return given, rest
+        return given, self._behind(rest, place)
 
     def notes(self, given: Iterable[GivenOption], line: int) -> list[str]:
         """Return a sentence for each option that counts for nothing, and could have."""
@@ -86,6 +86,12 @@ class Table(NamedTuple):
                 why = self.unheeded[one.name]
                 notes.append(f"line {line}: {self.program} {typed}: {why}; it is left out")
         return notes
+
+    def _behind(self, rest: list[str], place: str) -> list[str]:
+        """Return what stands behind the options; InputError if it is meant to be one."""
+        if rest and (meant := meant_by_dash(rest[0])):
+            raise InputError(f"{place}: {self.program} {shown(rest[0])}: {meant}")
+        return rest
 
     def _taken(self, number: int, rest: list[str], name: str, place: str) -> list[str]:
         """Take the words from the rest that are the value of an option."""

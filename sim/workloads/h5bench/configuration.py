@@ -66,6 +66,7 @@ class Benchmark:
 class Configuration:
     """What a file asks for."""
 
+    place: str  # the file, as messages call it
     ranks: int  # that MPI is to start
     nodes: int | None  # on so many nodes
     ppn: int | None  # so many on each
@@ -76,7 +77,7 @@ class Configuration:
 
 
 def read_configuration(path: str) -> Configuration:
-    """Read a configuration.
+    """Read a configuration, from a file or from its text.
 
     Raises
     ------
@@ -84,12 +85,15 @@ def read_configuration(path: str) -> Configuration:
         If the file cannot be read, is no JSON, or asks for what there is not or is not simulated;
         the message names file, field and value.
     """
-    document = parse_json(text_of(path, _KIND), path)
-    with reading(path, "a configuration of h5bench"):
-        return _configuration(document, path)
+    place, text = (_WRITTEN, path) if "\n" in path else (path, text_of(path, _KIND))
+    document = parse_json(text, place)
+    with reading(place, "a configuration of h5bench"):
+        return _configuration(document, place)
 
 
 _KIND = Kind("h5bench", 1 << 20, piped=True)
+_WRITTEN = "the configuration"
+"""What messages call one whose text is given."""
 
 
 def _configuration(document: object, path: str) -> Configuration:
@@ -114,6 +118,7 @@ def _configuration(document: object, path: str) -> Configuration:
     ]
     notes += [note for at, one in enumerate(listed) for note in _idle(one, at)]
     return Configuration(
+        place=path,
         ranks=_number(launch.ranks) or mpi["ranks"],
         nodes=_number(launch.nodes),
         ppn=_number(launch.ppn),

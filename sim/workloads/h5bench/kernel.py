@@ -14,6 +14,7 @@ from xc40io.workloads.h5bench.benchmarks import PARTICLE, H5benchOutcome, Patter
 from xc40io.workloads.h5bench.configuration import Configuration, read_configuration
 from xc40io.workloads.kernels.exerciser import Exerciser
 from xc40io.workloads.kernels.kernel import Kernel
+from xc40io.workloads.workload import Started
 
 if TYPE_CHECKING:
     import simpy
@@ -35,7 +36,7 @@ class H5bench(Kernel):
 
     name: ClassVar[str] = "h5bench"
 
-    config: str = Field(description="The configuration: FILE.json.")
+    config: str = Field(description="The configuration: FILE.json, or its text.")
     results: str | None = Field(
         None, description="A folder for the CSV files of the benchmarks; none are written without."
     )
@@ -56,11 +57,17 @@ class H5bench(Kernel):
         read: Configuration = self._read
         return read
 
+    def starts(self) -> Started:
+        """Return the ranks of its configuration."""
+        asked = self.configuration
+        return Started(asked.ranks, asked.nodes, asked.ppn)
+
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the job can do all benchmarks."""
         ranks = scenario.nodes * scenario.ppn
         for number, benchmark in enumerate(self.configuration.benchmarks):
-            place, task = f"{self.config}.benchmarks[{number}].configuration", benchmark.task
+            place = f"{self.configuration.place}.benchmarks[{number}].configuration"
+            task = benchmark.task
             if isinstance(task, Exerciser):
                 task.check(scenario, machine)
             elif isinstance(task, Stress):

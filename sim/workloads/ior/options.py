@@ -174,7 +174,10 @@ def parse_script(path: str | Path, base: IorTest) -> tuple[IorTest, ...]:
     tests: list[IorTest] = []
     test, pending = base, True  # IOR runs one test even where the script describes none
     number = 0
-    for number, line in _statements(path):
+    check_may_open(path, "-f")
+    with naming("-f"):
+        text = text_of(path, _KIND, errors="replace")
+    for number, line in _statements(text, path):
         with _place(path, number):
             if line.lower() == "run":
                 tests.append(checked(test))
@@ -191,12 +194,25 @@ def parse_script(path: str | Path, base: IorTest) -> tuple[IorTest, ...]:
 _KIND = Kind("a script", 1 << 20)
 
 
-def _statements(path: str | Path) -> Iterator[tuple[int, str]]:
+def words_of_script(text: str, name: str) -> tuple[tuple[str, ...], int]:
+    """Return the first test of a script as words of a command line, and how many it has.
+
+    Raises
+    ------
+    InputError
+        If it has no ``IOR START``.
+    """
+    words: list[str] = []
+    tests = 0
+    for _, line in _statements(text, name):
+        tests += line.lower() == "run"
+        words += () if tests else ("-O", line)
+    return tuple(words), max(tests, 1)
+
+
+def _statements(text: str, path: str | Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line between ``IOR START`` and ``IOR STOP``."""
-    check_may_open(path, "-f")
-    with naming("-f"):
-        lines = text_of(path, _KIND, errors="replace").splitlines()
-    bare = [line.partition("#")[0].strip() for line in lines]
+    bare = [line.partition("#")[0].strip() for line in text.splitlines()]
     words = [line.lower().split() for line in bare]
     if ["ior", "start"] not in words:
         raise InputError(f"-f: the script {str(path)!r} has no line IOR START")

@@ -9,18 +9,39 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import HINTS
+from xc40io.config.machine import Machine, load_machine
 from xc40io.config.setstripe import read_options
-from xc40io.workloads.batch.launchers import counts_of
+from xc40io.workloads.batch.launchers import counts_of, shape_of
+from xc40io.workloads.job_script.lexer import is_c_shell
 from xc40io.workloads.job_script.script import Launch
 from xc40io.workloads.job_script.start_line import typed
+from xc40io.workloads.job_script.walk import Walk
 
 _SETSTRIPE = re.compile(r"(.*?\blfs\s+setstripe)\s+([^;&|#]*?)(\s*(?:[;&|#].*)?)$")
-_C_SHELL = re.compile(r"#!\s*\S*csh\b")
+_NUMBER = r"""\$\(\((?:[^()]|\([^()]*\))*\)\)|\$\[[^\]]*\]|"?\$\{[^}]*\}"?|"?\$\w+"?"""
+"""A number that the shell makes: ``$NP``, ``${NP}``, ``$((N * 4))``."""
+
+_ASKED = {
+    "#SBATCH": {
+        "nodes": "-N ?|--nodes[= ]",
+        "ranks": "-n ?|--ntasks[= ]",
+        "ppn": "--n?tasks-per-node[= ]",
+    },
+    "#COBALT": {"nodes": "-n ?|--nodecount[= ]"},
+    "#PBS": {
+        "nodes": "(?:select|nodes|mppnodes)=",
+        "ranks": "mppwidth=",
+        "ppn": "(?:mpiprocs|ppn|mppnppn)=",
+    },
+    "#BSUB": {"nodes": "-nnodes ", "ranks": "-n ", "ppn": "ptile="},
+    "#flux:": {"nodes": "-N ?|--nodes[= ]"},
+}
+"""What stands before the counts of a directive."""
 
 
 class NewSettings(NamedTuple):
@@ -81,6 +102,7 @@ class _Edit:
         self.lines = lines
         self.remarks: list[str] = []
         self._launch = launch
+        self._c_shell = is_c_shell("\n".join(lines))
 
     def striping(self, options: str) -> Iterator[str]:
         """Change the line that gives the files their stripes, else yield one."""
@@ -96,48 +118,70 @@ class _Edit:
     def hints(self, hints: str) -> Iterator[str]:
         """Change the line that sets the hints, else yield one."""
         new = f'{HINTS}="{hints}"'
-        if _C_SHELL.match(self.lines[0]):
+        if self._c_shell:
             new = f'{HINTS} "{hints}"'
         pattern = re.compile(rf"""{HINTS}[=\s]\s*("[^"]*"|'[^']*'|\S*)""")
         for at in range(self._launch.line - 1, -1, -1):
             if pattern.search(self.lines[at]) and not self.lines[at].lstrip().startswith("#"):
                 self.lines[at] = pattern.sub(lambda _: new, self.lines[at], count=1)
                 return
-        yield f"{'setenv' if _C_SHELL.match(self.lines[0]) else 'export'} {new}"
+        yield f"{'setenv' if self._c_shell else 'export'} {new}"
 
     def shape(self, nodes: int, ppn: int) -> None:
-        """Change how many ranks the launch has, and how they lie."""
+        """Change how many ranks the launch has, and how they lie.
+
+        The script is read again to see that they do. Where a line has a variable, its value there
+        is put in place only if nothing else does it.
+        """
+        was = self._launch.scenario
+        assert was is not None, "of a launch that cannot be simulated nothing is advised"
         wanted = {"nodes": nodes, "ranks": nodes * ppn, "ppn": ppn}
-        said = counts_of(self._launch.launcher)
-        found = [self._count(spellings, wanted[what]) for what, spellings in said.items()]
-        if not any(found):
+        asked = self._ask(wanted)
+        if was.nodes != nodes and not ("nodes" in asked or {"ranks", "ppn"} <= asked):
+            self.remarks.append(f"The job asks its batch system for {nodes} nodes then.")
+        for number in (r"\d+", _NUMBER):
+            if self._starts(nodes, ppn, was.machine):
+                return
+            for what, spellings in counts_of(self._launch.launcher).items():
+                self._count(spellings, number, wanted[what])
+        if not self._starts(nodes, ppn, was.machine):
             self.remarks.append(
                 f"Line {self._launch.line} is to start {ppn} ranks on each of {nodes} nodes."
             )
-        was = self._launch.scenario
-        if was is not None and was.nodes != nodes:
-            self.remarks.append(f"The job asks its batch system for {nodes} nodes then.")
 
-    def _count(self, spellings: tuple[str, ...], wanted: int) -> bool:
-        """Change one of the counts of the launch, on whichever line of it that stands.
+    def _ask(self, wanted: Mapping[str, int]) -> set[str]:
+        """Change the counts that the batch system is asked for, and return which they are."""
+        asked = set()
+        for at, line in enumerate(self.lines):
+            sign = line.partition(" ")[0]
+            for what, pattern in _ASKED.get(sign, {}).items():
+                number = rf"(?<![\w-])({pattern})(\d+)(?=[\s:,\]\"']|$)"
+                line, changed = re.subn(number, rf"\g<1>{wanted[what]}", line)
+                asked |= {what} if changed else set()
+            self.lines[at] = line
+        return asked
 
-        False if it stands on none.
-        """
+    def _starts(self, nodes: int, ppn: int, on: str | Machine) -> bool:
+        """Tell whether the launch starts so many ranks as the lines are now."""
+        walk = Walk("\n".join(self.lines), "the script", None, None)
+        lines = (one.line for one in walk.started if one.line.line == self._launch.line)
+        machine = on if isinstance(on, Machine) else load_machine(on)
+        try:
+            return any(
+                shape_of(line, walk.request, machine, "the script")[:2] == (nodes, ppn)
+                for line in lines
+            )
+        except InputError:
+            return False
+
+    def _count(self, spellings: tuple[str, ...], number: str, wanted: int) -> None:
+        """Change a count of the launch, on whichever line of it that stands."""
         names = "|".join(map(re.escape, spellings))
-        pattern = re.compile(rf"(?<=\s)({names})(=|\s+|(?<=-[nN]))(\d+|\$\S+)(?=\s|$)")
+        pattern = re.compile(rf"(?<=\s)({names})(=|\s+|(?<=-[nN]))({number})(?=\s|$)")
         at = self._launch.line - 1
-        while True:
-            found = pattern.search(self.lines[at])
-            if found is not None:
-                break
-            if not self.lines[at].endswith("\\"):
-                return False
+        while (found := pattern.search(self.lines[at])) is None:
             at += 1
-        if found[3] == str(wanted):
-            return True
-        if found[3].isdecimal():
-            start, end = found.span(3)
-            self.lines[at] = f"{self.lines[at][:start]}{wanted}{self.lines[at][end:]}"
-        else:
-            self.remarks.append(f"{found[1]} {found[3]} in line {at + 1} is to become {wanted}.")
-        return True
+            if not self.lines[at - 1].endswith("\\") or at == len(self.lines):
+                return
+        start, end = found.span(3)
+        self.lines[at] = f"{self.lines[at][:start]}{wanted}{self.lines[at][end:]}"

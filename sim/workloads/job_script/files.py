@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from xc40io.config.asked_workload import Workload
@@ -28,7 +29,7 @@ SUFFIXES = (
 )
 """How the names of scripts end."""
 
-_DIRECTIVES = (b"#SBATCH", b"#PBS", b"#COBALT", b"#BSUB")
+_DIRECTIVE = re.compile(rb"^#(?:SBATCH|PBS|COBALT|BSUB| ?flux:| ?FLUX:)", re.MULTILINE)
 _HEAD = 1 << 13
 JOB_SCRIPT = Kind("a job script", 1 << 20)
 """The longest of a site's examples has some thousand bytes."""
@@ -55,9 +56,7 @@ def is_job_script(name: str | Path) -> bool:
             head = file.read(_HEAD)
     except (InputError, OSError):
         return False
-    return head.startswith(b"#!") and any(
-        f"\n{kind.decode()}".encode() in head for kind in _DIRECTIVES
-    )
+    return head.startswith(b"#!") and _DIRECTIVE.search(head) is not None
 
 
 def load_job_script(
@@ -68,7 +67,7 @@ def load_job_script(
     ppn: int | None = None,
     program: Workload | None = None,
 ) -> JobScript:
-    """Read a batch script: for Slurm, PBS, Cobalt or LSF.
+    """Read a batch script: for Slurm, PBS, Cobalt, LSF or Flux.
 
     Parameters
     ----------
@@ -87,5 +86,5 @@ def load_job_script(
     """
     file, name = Path(path), shown_path(path)
     text = text_of(file, JOB_SCRIPT)
-    with reading(name, "a script for Slurm, PBS, Cobalt or LSF"):
+    with reading(name, "a script for Slurm, PBS, Cobalt, LSF or Flux"):
         return read_job_script(text, name, CallerFacts(machine, nodes, ppn, program), file.parent)

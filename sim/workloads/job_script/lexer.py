@@ -51,6 +51,13 @@ class Array(NamedTuple):
     words: tuple[Word, ...]
 
 
+class Function(NamedTuple):
+    """``NAME()`` or ``function NAME``; what is in it follows, in braces."""
+
+    line: int
+    name: str
+
+
 class Document(NamedTuple):
     """A here-document whose text goes to a file: ``cat > FILE << EOF``, ``tee FILE << EOF``."""
 
@@ -69,19 +76,52 @@ class Comment(NamedTuple):
 
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*|[0-9@*#?$!-]")
+_C_NAME = re.compile(r"#?[A-Za-z_][A-Za-z_0-9]*(?:\[[^\]\n]*\])?|[0-9*#?$!<]")
+"""What may stand behind a dollar; csh counts by ``$#NAME``, and an element is ``$NAME[2]``."""
+
+_C_SHELL = re.compile(
+    r"\A#!\s*\S*csh\b|^#PBS\s+-S\s+\S*csh\b|^[ \t]*(?:setenv|foreach|@)[ \t]", re.MULTILINE
+)
 _ENDS = ";&|()\n"
 _REDIRECTION = re.compile(r"(?:[0-9]*|&)(<<<|<<-?|>>|>\||>&|<&|<>|<|>)")
 _DESCRIPTOR = re.compile(r"[0-9]+|-")
 _ARRAY = re.compile(r"([A-Za-z_][A-Za-z_0-9]*)(\+?)=")
+_NOTHING = re.compile(r"\([ \t]*\)")
 _BRACKETS = {"(": ")", "{": "}", "[": "]"}
 
 
-Part = Command | Comment | Array | Document
+_FOREACH, _SET, _EQUALS, _TEE, _FUNCTION, _OPEN, _CLOSE = (
+    tuple(map(Piece, word)) for word in ("foreach", "set", "=", "tee", "function", "{", "}")
+)
+
+Part = Command | Comment | Array | Document | Function
 
 
 def inside(text: str, place: str) -> Word:
     """Return what a text is between double quotes, where none of the quotes in it ends it."""
     return _Lexer(text, place).quoted()
+
+
+def is_c_shell(text: str) -> bool:
+    """Tell whether a script is one of csh or tcsh: it says so, or has their words."""
+    return _C_SHELL.search(text) is not None
+
+
+def body_of(parts: Iterator[Part]) -> Iterator[Part]:
+    """Yield what is in a function, off the parts behind its name."""
+    depth = 0
+    for part in parts:
+        if isinstance(part, Command):
+            opens, closes = part.words[0] == _OPEN, part.words[0] == _CLOSE
+            depth += opens - closes
+            if opens and depth == 1:
+                part = part._replace(words=part.words[1:])
+            if depth and part.words:
+                yield part
+        elif depth:
+            yield part
+        if not depth and not isinstance(part, Comment | Function):
+            return
 
 
 def lexed(text: str, place: str) -> Iterator[Part]:
@@ -98,6 +138,7 @@ def lexed(text: str, place: str) -> Iterator[Part]:
 class _Lexer:
     def __init__(self, text: str, place: str) -> None:
         self._text, self._place = text, place
+        self._c_shell = is_c_shell(text)
         self._at = 0
         self._line, self._counted = 1, 0
         self._words: list[Word] = []
@@ -149,9 +190,17 @@ class _Lexer:
         if letter == "\n":
             yield from self._read_documents()
 
-    def _bracket(self) -> tuple[Array, ...] | None:
-        """Read what a bracket begins that groups no commands: an array, or arithmetic."""
+    def _bracket(self) -> tuple[Array | Function, ...] | None:
+        """Read what a bracket begins that groups no commands: an array, arithmetic, a function."""
         if self._arithmetic():
+            return ()
+        if (empty := _NOTHING.match(self._text, self._at)) and not self._c_shell:
+            self._end_word()
+            self._at = empty.end()
+            name, self._words = self._words[-1:], []
+            return tuple(Function(self._began, _literal(word)) for word in name)
+        if self._c_shell and len(self._words) == 2 and self._words[0] == _FOREACH:
+            self._at += 1  # foreach NAME (a b c)
             return ()
         array = self._array()
         return None if array is None else (array,)
@@ -170,14 +219,17 @@ class _Lexer:
             yield Comment(self._number(), self._text[self._at : end], not self._any)
         self._at = end
 
-    def _ended(self, *, behind: bool) -> Iterator[Command]:
+    def _ended(self, *, behind: bool) -> Iterator[Command | Function]:
         self._end_word()
         self._redirected = ""
         into, self._into = self._into, None
-        tee = bool(self._words) and self._words[0] == tuple(map(Piece, "tee"))
+        tee = bool(self._words) and self._words[0] == _TEE
         for ahead in self._documents:
             ahead.into = ahead.into or into or (self._words[-1] if tee else None)
             ahead.adds = ahead.adds or self._adds
+        if self._words[:1] == [_FUNCTION] and len(self._words) > 1:
+            yield Function(self._began, _literal(self._words[1]))
+            del self._words[:2]
         if self._words:
             self._any = True
             yield Command(self._began, tuple(self._words), behind, into, self._adds)
@@ -197,12 +249,15 @@ class _Lexer:
 
     def _array(self) -> Array | None:
         """Read an array, if the bracket here begins one."""
-        word = "".join(piece.text for piece in self._pieces or () if not piece.expands)
-        found = _ARRAY.fullmatch(word)
+        pieces = list(self._pieces or ())
+        if self._words[:1] + self._words[2:] == [_SET, _EQUALS] and not pieces:  # of csh
+            pieces = [piece for word in self._words[1:] for piece in word]
+            del self._words[1:]
+        found = _ARRAY.fullmatch("".join(piece.text for piece in pieces if not piece.expands))
         if found is None:
             return None
         end = self._bracketed(self._at)
-        within = self._text[self._at + 1 : end - 1].replace("\n", " ")
+        within = self._text[self._at + 1 : end - 1]
         words = [word for part in lexed(within, self._place) for word in _words_of(part)]
         self._pieces = None
         array = Array(self._number(), found[1], bool(found[2]), tuple(words))
@@ -286,7 +341,7 @@ class _Lexer:
             return self._closing(text.find("`", at + 1), "a quote (`)") + 1
         if text[at + 1 : at + 2] in _BRACKETS:
             return self._bracketed(at + 1)
-        found = _NAME.match(text, at + 1)
+        found = (_C_NAME if self._c_shell else _NAME).match(text, at + 1)
         return found.end() if found else at
 
     def _bracketed(self, at: int) -> int:
@@ -353,6 +408,10 @@ class _Ahead:
     plain: bool  # nothing in it is expanded
     into: Word | None = None
     adds: bool = False
+
+
+def _literal(word: Word) -> str:
+    return "".join(piece.text for piece in word)
 
 
 def _words_of(part: Part) -> tuple[Word, ...]:

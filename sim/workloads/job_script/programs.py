@@ -7,15 +7,18 @@ names are everyday words (``production``, ``staging``) stand for no program.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from xc40io.config.asked_workload import Workload
+from xc40io.config.asked_workload import Io500, Workload
 from xc40io.config.errors import InputError, shown
 from xc40io.workloads.batch.option_words import table
 from xc40io.workloads.catalogue import PROGRAMS, workload_of
+from xc40io.workloads.io500.ini import parse_ini, read_ini
+from xc40io.workloads.ior.options import words_of_script
 from xc40io.workloads.known_kernels import KERNELS, WRITTEN
+from xc40io.workloads.workload import Started
 
 WRAPPERS = {
     "time": (table("time", "-o|--output -f|--format", "-p -v -a --verbose --portability"), 0),
@@ -63,6 +66,7 @@ class Program(NamedTuple):
     workload: Workload
     path: str | None  # of the file that it writes, or its folder; None: not known
     notes: tuple[str, ...] = ()  # the ends of sentences
+    starts: Started | None = None  # the ranks that it starts by itself, as h5bench does
 
 
 def unwrapped(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
@@ -90,6 +94,17 @@ def unwrapped(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return rest, variables
 
 
+def behind_others(words: Sequence[str]) -> int:
+    """Return where a benchmark begins that another program starts, as in ``perf stat ./ior -w``.
+
+    0 if none does: what stands behind an option may be its value (``-o /scratch/ior``).
+    """
+    for at, (before, word, after) in enumerate(zip(words, words[1:], words[2:], strict=False), 1):
+        if _benchmark(word) and after.startswith("-") and not before.startswith("-"):
+            return at
+    return 0
+
+
 def _is_assignment(word: str) -> bool:
     return re.match(r"[A-Za-z_][A-Za-z_0-9]*=", word) is not None
 
@@ -107,7 +122,7 @@ def _benchmark(word: str) -> str | None:
     """Return which benchmark a program is: ``/opt/IOR.exe`` is ior, ``h5bench`` itself."""
     name = PurePosixPath(word).name.lower()
     stem = re.sub(r"(\.(exe|x|knl|haswell|hsw))+$", "", name)
-    typed = stem in PROGRAMS and PROGRAMS[stem].letter
+    typed = stem in PROGRAMS and (PROGRAMS[stem].letter or stem == "io500")
     return stem if typed or (stem in WRITTEN and WRITTEN[stem].started) else None
 
 
@@ -133,10 +148,13 @@ def _last_path(words: Sequence[str]) -> str | None:
     return paths[-1] if paths else None
 
 
-def program_of(words: Sequence[str], folder: Path) -> Program:
+def program_of(
+    words: Sequence[str], folder: Path, written: Callable[[str], str | None] = lambda _: None
+) -> Program:
     """Return what a command does that begins with a program which is known.
 
-    Files that it reads, as an IOR script (``-f``), are found from a folder.
+    Files that it reads, as an IOR script (``-f``), are those that the job script has written, whose
+    text ``written`` returns; else they are found from a folder.
 
     Raises
     ------
@@ -144,20 +162,52 @@ def program_of(words: Sequence[str], folder: Path) -> Program:
         If the program does not know an option, or such a file cannot be read.
     """
     benchmark, rest = _benchmark(words[0]), tuple(words[1:])
+    if benchmark == "io500":
+        return _io500(rest, folder, written)
     if benchmark is not None and benchmark in PROGRAMS:
+        rest, notes = _told_by_script(rest, written)
         asked = Workload.of(benchmark, rest).found_from(folder)
-        return Program(asked, workload_of(asked).phase_traits(1)[0].path)
+        return Program(asked, workload_of(asked).phase_traits(1)[0].path, notes)
     if benchmark is not None:
         option, suffix = WRITTEN[benchmark].started
-        file = next((word for word in rest if word.lower().endswith(suffix)), None)
-        if file is None:
-            right = f"{benchmark} FILE{suffix}"
-            raise InputError(f"{benchmark} without a configuration; right would be {right}")
-        asked = Workload(kernel={"name": benchmark, option: file})
-        return Program(asked.found_from(folder), None)
+        file = _configured(benchmark, rest, suffix)
+        found = written(file) or file
+        asked = Workload(kernel={"name": benchmark, option: found}).found_from(folder)
+        return Program(asked, None, starts=workload_of(asked).starts())
     name = _kernel(words[0])
     note = (
         f"{words[0]} is taken for the kernel {name}, with its options at their defaults "
         f"(xc40io kernel {name} --help)"
     )
     return Program(Workload(kernel={"name": name}), _last_path(words), (note,))
+
+
+def _configured(program: str, words: Sequence[str], suffix: str) -> str:
+    """Return the file that a program is started with."""
+    file = next((word for word in words if word.lower().endswith(suffix)), None)
+    if file is None:
+        right = f"{program} FILE{suffix}"
+        raise InputError(f"{program} without a configuration; right would be {right}")
+    return file
+
+
+def _io500(words: Sequence[str], folder: Path, written: Callable[[str], str | None]) -> Program:
+    file = _configured("io500", words, ".ini")
+    text = written(file)
+    config = read_ini(folder / file) if text is None else parse_ini(text, file)
+    asked = Workload(io500=Io500(config={**config}))
+    return Program(asked, config.get("global", {}).get("datadir"))
+
+
+def _told_by_script(
+    words: tuple[str, ...], written: Callable[[str], str | None]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return a command of IOR with what the job script has written for -f in its place."""
+    at = words.index("-f") if "-f" in words[:-1] else len(words)
+    text = None if at == len(words) else written(words[at + 1])
+    if text is None:
+        return words, ()
+    name = words[at + 1]
+    told, tests = words_of_script(text, name)
+    notes = (f"{name} has {tests} tests; the first one is simulated",) if tests > 1 else ()
+    return (*words[:at], *told, *words[at + 2 :]), notes

@@ -21,7 +21,7 @@ from xc40io.mpi.known_hints import OTHERS
 from xc40io.topology.text import format_count
 from xc40io.workloads.batch.directives import Request
 from xc40io.workloads.batch.launchers import LaunchLine, shape_of
-from xc40io.workloads.batch.option_words import whole
+from xc40io.workloads.batch.option_words import is_open, whole
 from xc40io.workloads.job_script.layouts import Layout
 from xc40io.workloads.job_script.machines import guessed_machine, target_of
 from xc40io.workloads.job_script.programs import Program, program_of, stand_in
@@ -190,6 +190,8 @@ class _Making:
             sentence = str(error)
             if not sentence.startswith(self.place):
                 sentence = f"{self.place}, line {line}: {sentence}"
+                if is_open(sentence):
+                    sentence += "; only the shell knows what it becomes when the job runs"
             return Launch(line, command, None, sentence, ())
         of_stripes = None if layout is None else layout.line
         launcher = started.line.launcher
@@ -202,8 +204,11 @@ class _Making:
         launch, told, machine = started.line, self.told, self.machine
         at = f"line {launch.line}"
         shape = shape_of(launch, self.request, machine, self.place, told.nodes, told.ppn)
-        notes += shape.notes
         program = self._program(started)
+        if program.starts is not None and not launch.launcher:
+            own = launch.started_by_itself(program.starts)
+            shape = shape_of(own, self.request, machine, self.place, told.nodes, told.ppn)
+        notes += shape.notes
         notes += [f"{at}: {sentence}" for sentence in program.notes]
         path = None if program.path is None else path_from(started.folder, program.path)
         target = self._target(path, notes, at)
@@ -223,7 +228,8 @@ class _Making:
     def _program(self, started: StartedProgram) -> Program:
         words = started.line.words
         if started.known:
-            return program_of(words, self.folder)
+            files, folder = started.files, started.folder
+            return program_of(words, self.folder, lambda name: files.get(path_from(folder, name)))
         return stand_in(words, self.told.program or _UNTOLD)
 
     def what_was_read(self, started: StartedProgram) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from posixpath import join, normpath
 from typing import Any
 
@@ -21,9 +21,12 @@ from xc40io.config.text.expressions import Grammar
 from xc40io.workloads.job_script.lexer import Command, Piece, Word, inside, lexed
 
 _NAME = r"[A-Za-z_][A-Za-z_0-9]*"
-_PLAIN = re.compile(rf"\$\{{?({_NAME})\}}?")
-_DEFAULT = re.compile(rf"\$\{{({_NAME}|[0-9]+):?[-=](.*)\}}", re.DOTALL)
-_ELEMENT = re.compile(rf"\$\{{(#?)({_NAME})(?:\[(.*)\])?\}}", re.DOTALL)
+_PLAIN = re.compile(rf"\$\{{?({_NAME}|[0-9]+|[#@*])\}}?")
+_DEFAULT = re.compile(rf"\$\{{({_NAME}|[0-9]+):?([-=])(.*)\}}", re.DOTALL)
+_ELEMENT = re.compile(rf"\$\{{([#!]?)({_NAME})(?:\[(.*)\])?\}}", re.DOTALL)
+_KEYED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
+_C_ELEMENT = re.compile(rf"\$(#?)({_NAME})(?:\[(.*)\])?", re.DOTALL)
+"""``$#NAME`` and ``$NAME[2]`` of csh, which counts from 1."""
 _SUM = re.compile(r"\$\(\((.*)\)\)|\$\[(.*)\]", re.DOTALL)
 _COMMAND = re.compile(r"\$\((.*)\)|`(.*)`", re.DOTALL)
 _ASSIGNED = re.compile(rf"({_NAME})(\+?)=")
@@ -31,7 +34,12 @@ _SETS = re.compile(rf"\s*({_NAME})\s*([-+*/%]?)=(?!=)(.*)|\s*({_NAME})(\+\+|--)\
 _COUNTS_LINES = re.compile(
     r".*?\$\{?(\w+)\}?.*\bwc\b.*-l.*|.*\bwc\s+-l\D*?\$\{?(\w+)\}?.*", re.DOTALL
 )
-_CALCULATES = re.compile(r"\s*echo\s+(.*?)\s*\|\s*bc\s*", re.DOTALL)
+_CALCULATES = re.compile(
+    r"\s*(?:echo\s+(.*?)\s*\|\s*bc|"
+    r"python3?\s+-c\s+['\"]\s*print\s*\((.*)\)\s*['\"]|"
+    r"[gm]?awk\s+['\"]\s*BEGIN\s*\{\s*print\s(.*?);?\s*\}\s*['\"])\s*",
+    re.DOTALL,
+)
 
 _HERE = re.compile(r"(?:\$\{?PWD\}?|\$\(pwd\)|`pwd`)(?:/+|$)")
 _BEGAN = re.compile(r"\$\{?(?:SLURM_SUBMIT_DIR|PBS_O_WORKDIR|LS_SUBCWD)\}?(?:/+|$)")
@@ -115,17 +123,64 @@ class Shell:
         What the batch system sets before the script begins.
     lines
         Of its files, named by variables (``PBS_NODEFILE``): how many, and how many that differ.
+    c_shell
+        Whether it is csh, where the name of an array means all of it.
     """
 
     def __init__(
-        self, variables: Mapping[str, str], lines: Mapping[str, tuple[int, int]] | None = None
+        self,
+        variables: Mapping[str, str],
+        lines: Mapping[str, tuple[int, int]] | None = None,
+        *,
+        c_shell: bool = False,
     ) -> None:
+        self._c_shell = c_shell
         self.variables = dict(variables)
-        self.arrays: dict[str, list[str]] = {}
+        self.arrays: dict[str, list[str]] = {}  # "@": what a function is called with
+        self.tables: dict[str, dict[str, str]] = {}  # arrays by keys
         self.files: dict[str, str] = {}  # what the script wrote to a path
         self._lines = lines or {}
         self.exported: dict[str, int] = {}  # variables that programs get, and where they did so
         self.folder = ""  # from that in which the script begins
+
+    def does(self, texts: list[str]) -> bool:
+        """Do one of the commands that change the shell itself; False if it is none."""
+        head, rest = texts[0], texts[1:]
+        if head in ("cd", "pushd"):
+            self.folder = path_from(self.folder, rest[0]) if rest else "~"
+        elif head == "unset":
+            for name in rest:
+                self.variables.pop(name, None)
+        elif head == "shift":
+            given = self.called_with(None)
+            self.called_with(given and given[1:])
+        else:
+            return False
+        return True
+
+    def called_with(self, words: list[str] | None) -> list[str] | None:
+        """Set what a function or a script is called with, ``$1`` and on; return what it was."""
+        before = self.arrays.pop("@", None)
+        for number in range(len(before or ()) + 1):
+            self.variables.pop(str(number), None)
+        self.variables.pop("#", None)
+        if words is not None:
+            self.arrays["@"] = words
+            self.variables["#"] = str(len(words))
+            self.variables |= {str(at): word for at, word in enumerate(words, start=1)}
+        return before
+
+    def keep_array(self, name: str, words: Iterable[Word], *, added: bool) -> None:
+        """Keep an array; one of words ``[KEY]=VALUE`` has keys."""
+        elements = [text for word in words for text in self.fields(word)]
+        pairs = [_KEYED.fullmatch(element) for element in elements]
+        if elements and all(pairs):
+            before = self.tables.get(name, {}) if added else {}
+            self.tables[name] = before | {pair[1]: pair[2] for pair in pairs if pair}
+            elements = list(self.tables[name].values())
+            added = False
+        self.arrays[name] = [*(self.arrays.get(name, []) if added else []), *elements]
+        self.variables.pop(name, None)
 
     def text(self, word: Word) -> str:
         """Return a word as one text."""
@@ -160,8 +215,14 @@ class Shell:
         whole = [piece for piece in word if piece.text]
         if len(whole) != 1 or not whole[0].expands:
             return None
+        if whole[0].text.strip("${}") in ("@", "*") and "@" in self.arrays:
+            return self.arrays["@"]
         found = _ELEMENT.fullmatch(whole[0].text)
-        if found is None or found[1] or found[3] not in ("@", "*") or found[2] not in self.arrays:
+        if found is None or found[3] not in ("@", "*"):
+            return None
+        if found[1] == "!" and found[2] in self.tables:
+            return list(self.tables[found[2]])
+        if found[1] or found[2] not in self.arrays:
             return None
         elements = self.arrays[found[2]]
         return elements if whole[0].quoted else [one for text in elements for one in _cut(text)]
@@ -172,14 +233,24 @@ class Shell:
     def _expansion(self, text: str) -> str:
         """Return what stands in place of an expansion; what is not known stays."""
         if plain := _PLAIN.fullmatch(text):
-            first = self.arrays.get(plain[1], [])[:1]
-            return self.variables.get(plain[1], first[0] if first else f"${plain[1]}")
+            name = plain[1]
+            elements = self.arrays.get("@" if name == "*" else name, [])
+            if not self._c_shell and name not in ("@", "*"):
+                elements = elements[:1]
+            return self.variables.get(name, " ".join(elements) if elements else f"${name}")
         if len(text) > _LONGEST:
             return text
         if default := _DEFAULT.fullmatch(text):
-            return self.variables.get(default[1]) or self._inside(default[2])
+            name, sign, other = default.groups()
+            value = self.variables.get(name) or self._inside(other)
+            if sign == "=":
+                self.variables[name] = value
+            return value
         if element := _ELEMENT.fullmatch(text):
             return self._element(element, text)
+        if element := _C_ELEMENT.fullmatch(text):
+            size, name, index = element.groups()
+            return self._expansion(f"${{#{name}[@]}}" if size else f"${{{name}[({index})-1]}}")
         if found := _SUM.fullmatch(text):
             return self.calculated(found[1] or found[2] or "")
         if found := _COMMAND.fullmatch(text):
@@ -190,6 +261,8 @@ class Shell:
         """Return an element of an array, or how many it has; or how long a variable is."""
         size, name, index = found.groups()
         elements = self.arrays.get(name, [])
+        if name in self.tables and not size:
+            return self.tables[name].get(self._inside(index or ""), text)
         if size:
             known = elements if index in ("@", "*") else self.variables.get(name, "")
             return str(len(known)) if name in self.arrays or name in self.variables else text
@@ -215,7 +288,8 @@ class Shell:
         if head in ("echo", "which") and alone:  # a program by its name is as good as by its path
             return " ".join(rest[1:] if rest[:1] in (["-n"], ["-e"]) else rest)
         if (found := _CALCULATES.fullmatch(command)) is not None:
-            return self._or(self._inside(found[1]).replace('"', "").replace("'", ""), text)
+            sum_of = next(one for one in found.groups() if one is not None)
+            return self._or(self._inside(sum_of).replace('"', "").replace("'", ""), text)
         numbers = [int(one) for one in rest if re.fullmatch("-?[0-9]{1,6}", one)]
         if head == "seq" and alone and 0 < len(rest) == len(numbers) <= 3:
             first, last = (1 if len(rest) == 1 else numbers[0]), numbers[-1]

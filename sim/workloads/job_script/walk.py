@@ -7,29 +7,51 @@ branches each body is read once.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from xc40io.config.errors import InputError, shown
 from xc40io.config.job_form import LOOKED_AT
 from xc40io.workloads.batch.directives import Request
-from xc40io.workloads.batch.launchers import LaunchLine, is_launcher, read_launch
+from xc40io.workloads.batch.launchers import (
+    LaunchLine,
+    is_launcher,
+    launcher_first,
+    read_launch,
+)
 from xc40io.workloads.job_script.layouts import Layout, read_layout
-from xc40io.workloads.job_script.lexer import Command, Comment, Document, Word, lexed
-from xc40io.workloads.job_script.programs import is_known, unwrapped
+from xc40io.workloads.job_script.lexer import (
+    Array,
+    Command,
+    Comment,
+    Document,
+    Function,
+    Part,
+    Word,
+    body_of,
+    is_c_shell,
+    lexed,
+)
+from xc40io.workloads.job_script.programs import behind_others, is_known, unwrapped
 from xc40io.workloads.job_script.shell import Shell, assigned, path_from
 
 _OPENERS = ("do", "then", "else", "{", "!")
 """Words before a command that are no part of it."""
 
 _CONDITIONS = ("if", "elif", "while", "until")
-_BRANCHES = (*_CONDITIONS, "case", "select", "function")
+_BRANCHES = (*_CONDITIONS, "case", "select")
 _EXPORTS = ("export", "declare", "typeset", "readonly", "local")
-_OTHERS = ("source", ".", "eval", "bash", "sh", "csh", "tcsh", "python", "python3", "perl")
-_SUBMITS = ("sbatch", "qsub", "msub", "salloc")
+_SHELLS = ("bash", "sh", "csh", "tcsh")
+_OTHERS = ("source", ".", "eval", *_SHELLS, "python", "python3", "perl")
+_SUBMITS = ("sbatch", "qsub", "msub", "salloc", "bsub")
 _UNKNOWN = re.compile(r"\$(\w+|\{.*\}|\(.*\))|`.*`", re.DOTALL)
 """What a value of a loop is that the shell alone knows."""
 _COUNTED = re.compile(r"\{([^{},.]+)(?:\.\.|,)[^{}]*\}")
 """What counts in a list of a loop: ``{1..3}``, ``{a,b}``."""
+
+_MOST_CALLS = 100
+"""Calls of functions that are followed: they may call one another."""
 
 _LONGEST = 1 << 16
 """Letters of a variable: hundreds of times what a job needs."""
@@ -66,23 +88,40 @@ class Walk:
         self.notes: list[str] = []  # what was not understood: sentences, with the numbers of lines
         self._place, self._nodes, self._ppn = place, nodes, ppn
         self._layouts: list[Layout] = []
+        self._c_shell = is_c_shell(text)
         self._shell = Shell({})
         self._begun = False
-        for part in lexed(text, place):
+        self._functions: dict[str, list[Part]] = {}  # by name: what is in them
+        self._called: list[str] = []  # functions, once for each call
+        self._read(lexed(text, place))
+        for name in list(self._functions):
+            if name not in self._called:  # perhaps it is, by what is not followed
+                self._call(name, [])
+
+    def _read(self, parts: Iterable[Part]) -> None:
+        """Read a script, or what is in a function."""
+        rest = iter(parts)
+        for part in rest:
             if isinstance(part, Comment):
                 self._directive(part)
                 continue
             if not self._begun:
                 self._begin(part.line)
-            if isinstance(part, Command):
-                self._command(part)
-            elif isinstance(part, Document):
+            if isinstance(part, Document):
                 self._write(part.into, self._shell.text(part.text), adds=part.adds)
+            elif isinstance(part, Array):
+                self._shell.keep_array(part.name, part.words, added=part.added)
+            elif isinstance(part, Function):
+                self._functions[part.name] = list(body_of(rest))
             else:
-                before = self._shell.arrays.get(part.name, []) if part.added else []
-                texts = [text for word in part.words for text in self._shell.fields(word)]
-                self._shell.arrays[part.name] = [*before, *texts]
-                self._shell.variables.pop(part.name, None)
+                self._command(part)
+
+    def _call(self, name: str, words: list[str]) -> None:
+        """Read what is in a function."""
+        self._called.append(name)
+        before = self._shell.called_with(words)
+        self._read(self._functions[name])
+        self._shell.called_with(before)
 
     def _write(self, into: Word, text: str, *, adds: bool) -> None:
         """Keep what the script writes to a file."""
@@ -104,7 +143,7 @@ class Walk:
         self._begun = True
         request = self.request
         request.nodes, request.ppn = self._nodes or request.nodes, self._ppn or request.ppn
-        self._shell = Shell(request.variables(), request.lines())
+        self._shell = Shell(request.variables(), request.lines(), c_shell=self._c_shell)
         for name, value in request.environment.items():
             self._set(name, value, line, exported=True)
 
@@ -134,7 +173,7 @@ class Walk:
         if head in ("for", "foreach"):
             self._loop(command.line, words)
         elif head in _BRANCHES:
-            if head not in ("elif", "function"):
+            if head != "elif":
                 self._note(command.line, f"{head} is not followed: what is in it is read once")
             if head in _CONDITIONS:
                 self._plain(words[1:], before, command)
@@ -213,11 +252,13 @@ class Walk:
             text = " ".join(word for word in texts[1:] if word not in ("-e", "-n"))
             text = text.replace("\\n", "\n")
             self._write(command.into, f"{text}\n", adds=command.adds)
-        elif head == "cd" or head == "pushd":
-            shell.folder = path_from(shell.folder, texts[1]) if len(texts) > 1 else "~"
-        elif head == "unset":
-            for name in texts[1:]:
-                shell.variables.pop(name, None)
+        elif head in self._functions:
+            if len(self._called) < _MOST_CALLS:
+                self._call(head, texts[1:])
+            else:
+                self._note(line, f"{head} is not followed: functions call one another too often")
+        elif shell.does(texts):
+            pass
         elif head in _SUBMITS:
             self._note(line, f"{head} submits another job, which is not followed")
         elif head in _OTHERS:
@@ -229,15 +270,29 @@ class Walk:
         else:
             self._start(texts, {**before, **variables}, command)
 
+    def _begins(self, words: list[str]) -> list[str]:
+        """Return the program that a launcher starts by another one: bash -c "./ior -w"."""
+        if words and PurePosixPath(words[0]).name in _SHELLS and "-c" in words[1:-1]:
+            for part in lexed(words[words.index("-c") + 1], self._place):
+                if isinstance(part, Command):
+                    fields = [text for word in part.words for text in self._shell.fields(word)]
+                    if is_known(found := unwrapped(fields)[0]):
+                        return found
+        return words if is_known(words) else words[behind_others(words) :]
+
     def _start(self, texts: list[str], before: dict[str, str], command: Command) -> None:
         """Read a command that may start a program."""
         shell = self._shell
         line = command.line
-        if is_launcher(texts[0]):
+        if is_launcher((texts := launcher_first(texts))[0]):
             launch = read_launch(texts, line, self._place)
             words, more = unwrapped(launch.words)
-            launch.words = tuple(words)
+            launch.words = tuple(self._begins(words))
             launch.environment |= more
+            if is_known(launch.words) and not is_known(words):
+                launch.notes.append(
+                    f"line {line}: {shown(words[0])} starts {launch.words[0]}, and is looked over"
+                )
         else:
             launch = LaunchLine(line, "", tuple(texts))
         known = is_known(launch.words)

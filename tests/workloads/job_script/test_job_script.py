@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -443,12 +444,42 @@ def test_the_message_says_what_was_read_of_it(line, read):
     assert read in str(error.value)
 
 
-@pytest.mark.parametrize("line", ["srun ior -w", "aprun -B ior -w", "jsrun -n 4 -a 2 ior -w"])
-def test_a_shape_that_the_line_does_not_say_is_to_be_changed_by_hand(line):
+def test_a_shape_that_no_option_says_is_to_be_changed_by_hand():
+    read = body("jsrun -n 4 -a 2 ior -w", head="#BSUB -nnodes 4")
+    edited = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
+    assert "+#BSUB -nnodes 2" in edited.diff
+    assert edited.remarks == ("Line 3 is to start 8 ranks on each of 2 nodes.",)
+
+
+@pytest.mark.parametrize("line", ["srun ior -w", "aprun -B ior -w", "srun -n $SLURM_NTASKS ior -w"])
+def test_counts_are_changed_where_the_batch_system_is_asked_for_them(line):
     read = body(line, head="#SBATCH -N 4 -C knl --ntasks-per-node=2")
     edited = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
-    assert edited.diff == ()
-    assert edited.remarks[0] == "Line 3 is to start 8 ranks on each of 2 nodes."
+    assert "+#SBATCH -N 2 -C knl --ntasks-per-node=8" in edited.diff
+    assert len([one for one in edited.diff if one.startswith("+")]) == 2
+    assert edited.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("head", "line", "edited"),
+    [
+        ("#SBATCH -N 4", "srun -n $((SLURM_NNODES * 2)) -c 2 ior -w", "srun -n 16 -c 2 ior -w"),
+        ("#SBATCH --nodes=4", 'srun --ntasks "${NP}" ior -w', "srun --ntasks 16 ior -w"),
+        ("#PBS -l select=4:mpiprocs=2", "mpiexec -n $NP --ppn $EACH ior -w", "--ppn 8"),
+        ("#PBS -l mppwidth=8 -l mppnppn=2", "aprun -n $NP -N $EACH ior -w", "-n 16 -N 8"),
+        ("#COBALT -n 4 -t 30", "aprun -n ${NP} -N ${EACH} ior -w", "aprun -n 16 -N 8 ior -w"),
+        ("#flux: -N 4", "flux run -N $NODES -n$NP ior -w", "flux run -N 2 -n16 ior -w"),
+        ("#SBATCH -N 4", "srun -n $NP \\\n  --ntasks-per-node=$EACH ior -w", "-node=8 ior -w"),
+    ],
+)
+def test_counts_that_the_shell_makes_become_numbers(head, line, edited):
+    read = body("NODES=4", "EACH=2", "NP=$((NODES * EACH))", line, head=head)
+    found = edited_script(read.text, "job.sh", read.launch(), NewSettings(shape=(2, 8)))
+    assert found.remarks == ()
+    assert any(one.startswith("+") and edited in one for one in found.diff)
+    again = "\n".join(one[1:] for one in found.diff[3:] if one[0] in "+ ")
+    scenario = script(again).scenario()
+    assert (scenario.nodes, scenario.ppn) == (2, 8)
 
 
 @pytest.mark.parametrize(
@@ -481,3 +512,48 @@ def test_stripes_are_changed_where_they_are_said(line, edited):
     found = edited_script(read.text, "job.sh", read.launch(), NewSettings(striping="-c 8"))
     assert f"-{line}" in found.diff
     assert f"+{edited}" in found.diff
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (
+            ["#SBATCH \u2013N 4"],
+            "line 2: sbatch '\u2013N': it begins with no dash of a keyboard (en "
+            "dash); right would be -N",
+        ),
+        (
+            ["srun \u2013\u2013ntasks=4 ior -w"],
+            "line 2: srun '\u2013\u2013ntasks=4': it begins with no "
+            "dash of a keyboard (en dash); right would be --ntasks=4",
+        ),
+    ],
+)
+def test_dashes_of_text_processors_are_named(lines, sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
+        script("\n".join(("#!/bin/bash", *lines)))
+
+
+def test_what_is_no_option_of_a_directive_is_told():
+    assert body("srun ior -w", head="#SBATCH -J my run -N 4").remarks()[0] == (
+        "line 2: #SBATCH: 'run' is no option, and is left out with what stands behind it"
+    )
+
+
+def test_what_starts_a_benchmark_is_looked_over_and_told():
+    read = body("srun -n 8 hpcwrap -o trace x ./ior -w", "srun -n 8 ./mine -o /out/ior -w")
+    assert [one.scenario.workload.ior for one in read.launches if one.scenario] == [("-w",)]
+    assert "line 3: 'hpcwrap' starts ./ior, and is looked over" in read.remarks()
+    assert any("line 4: './mine' is no program" in one for one in read.remarks())
+
+
+def test_functions_that_call_one_another_are_followed_so_far():
+    calls = [f"f{n}() {{ f{n + 1}; f{n + 1}; }}" for n in range(12)]
+    read = body(*calls, "f12() { srun -n 4 ior -w; }", "f0")
+    assert 0 < len(read.launches) < 100
+    assert any("functions call one another too often" in one for one in read.remarks())
+
+
+def test_a_value_that_the_shell_alone_knows_is_said_to_be_one():
+    with pytest.raises(InputError, match="only the shell knows what it becomes when the job runs"):
+        body("srun -n 4 ior -w -b $1").scenario()
