@@ -150,7 +150,8 @@ def wait_for_bytes(cache: PageCache, program_id: int, start: int, stop: int, now
 def served_readers(cache: PageCache, osc_object_id: int, low: int, high: int) -> int:
     """Note that bytes of an osc_object have come; return the first program that has all it needs.
 
-    Such programs are no longer among those that wait; each knows the next.
+    Such programs are no longer among those that wait; each knows the next. Whoever lacks none of
+    these bytes is not looked at further: of many readers of a node most.
     """
     osc_object = cache.osc_objects[osc_object_id]
     served = last = previous = -1
@@ -158,7 +159,8 @@ def served_readers(cache: PageCache, osc_object_id: int, low: int, high: int) ->
     while program_id >= 0:
         program = cache.programs.rows[program_id]
         after = program.next
-        if _lacks_pages(cache, program_id, low, high):
+        touched = low < program.lacks_stop and program.lacks_start < high
+        if not touched or _lacks_pages(cache, program_id, low, high):
             previous = program_id
         else:
             if previous < 0:
