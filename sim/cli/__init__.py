@@ -9,6 +9,7 @@ import io
 import os
 import signal
 import sys
+from pathlib import Path
 
 _ENVIRONMENT = {
     # NumPy's linear algebra would start a thread for every core, and they wait for work by turning
@@ -34,6 +35,17 @@ def _leave(_signal: int, _frame: object) -> None:
     os._exit(130)
 
 
+def _ready_streams() -> None:
+    """Let standard output and standard error take all: also if whoever starts us closed them."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (to the end)
+            setattr(sys, name, nowhere)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out
+            stream.reconfigure(errors="backslashreplace")
+
+
 def main() -> None:
     """Run the command ``xc40io`` with the arguments of this process.
 
@@ -48,9 +60,7 @@ def main() -> None:
         os.environ.setdefault(name, value)
     sys.warnoptions.append(_QUIET)
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out
-            stream.reconfigure(errors="backslashreplace")
+    _ready_streams()
     from xc40io.cli.app import cli
     from xc40io.cli.face import INTERRUPTED
 

@@ -277,6 +277,7 @@ def parse_mapping(text: str, place: str) -> dict[str, Any]:
     data = parse_yaml(text, place)
     if not isinstance(data, dict):
         raise InputError(
-            f"{place}: holds {shown(data)}; right would be a mapping of fields to values"
+            f"{place}: {'is empty' if data is None else f'holds {shown(data)}'}; right would be a "
+            "mapping of fields to values"
         )
     return data

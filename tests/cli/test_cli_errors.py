@@ -196,6 +196,16 @@ def test_a_reader_that_goes_away_is_no_error():
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a shell of POSIX")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_streams_that_are_closed_are_no_error(closed):
+    words = "import xc40io.cli; xc40io.cli.main()"
+    command = f"{sys.executable} -c '{words}' ior --nodes 1 --ppn 1 -- -w {closed}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("IOR-" in done.stdout) == (closed == "2>&-")
+
+
 def test_every_command_has_help(xc40io):
     for name in app.cli.commands:
         result = xc40io(name, "--help")
