@@ -44,7 +44,7 @@ from xc40io.workloads.option_table import Option, changed
 VALUES = {
     **{"--cpu-bind": "none", "-cc": "none", "-bind-to": "none", "--export": "A=3", "-e": "A=3"},
     **{"-E": "A=3", "-x": "A=3", "-C": "knl", "--bb": "capacity=3GB", "-l": "nodes=3"},
-    **{"-o": "cpu-affinity=off"},
+    **{"-o": "cpu-affinity=off", "--hint": "nomultithread"},
     **{"-v": "A=3", "-R": "span[ptile=3]", "--env": "A=3", "-b": "none"},
 }
 """Of options whose value is no number; by grammar where one letter means different things."""
@@ -59,7 +59,7 @@ SAME = {
     "--bypass-app-transfer --exclusive --help --p-governor --p-state --quiet --reconnect "
     "--sync-output --verbose --version --zone-sort --zone-sort-secs",
     "srun": "--comment --cpu-freq --cpus-per-gpu --disable-status --epilog --exact --exclusive "
-    "--gpu-bind --gpus-per-node --gpus-per-task --gres --hint --hold --image --immediate --jobid "
+    "--gpu-bind --gpus-per-node --gpus-per-task --gres --hold --image --immediate --jobid "
     "--kill-on-bad-exit --label --module --mpi --multi-prog-file --network --no-kill --open-mode "
     "--overlap --oversubscribe --preserve-env --profile --prolog --propagate --pty --quiet "
     "--reservation --resv-ports --signal --task-epilog --task-prolog --tres-per-task "
@@ -84,7 +84,7 @@ SAME = {
     "--exclusive --flags --input --job-name --rlimit --signal --urgency --verbose -B -O -S "
     "-c -g -n -o -q -t -v -x",
     "sbatch": "--acctg-freq --bell-on-fail --comment --cpu-bind --cpu-freq --cpus-per-gpu "
-    "--exclusive --get-user-env --gid --gpu-bind --gpus-per-node --gpus-per-task --gres --hint "
+    "--exclusive --get-user-env --gid --gpu-bind --gpus-per-node --gpus-per-task --gres "
     "--hold --ignore-pbs --image --immediate --mail-type --mail-user --module --network --nice "
     "--no-kill --no-requeue --open-mode --oversubscribe --parsable --perf --priority --profile "
     "--quiet --reboot --requeue --reservation --share --signal --test-only --time-min --tmp "

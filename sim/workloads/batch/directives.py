@@ -38,7 +38,7 @@ SBATCH = table(
     "--spread-job --use-min-nodes --ignore-pbs --get-user-env --test-only",
     unheeded={
         _LIE: "-m --ntasks-per-core --ntasks-per-socket --ntasks-per-gpu --sockets-per-node "
-        "--cores-per-socket --threads-per-core -B -O --overcommit --mincpus",
+        "--cores-per-socket -B -O --overcommit --mincpus",
         _NODES: "-w -x -F --switches --contiguous --spread-job",
         _MEMORY: "--mem --mem-per-cpu --mem-per-gpu --mem-bind",
         _ONCE: "-a",
@@ -99,6 +99,7 @@ class Request:
     ppn: int | None = None
     cpus_per_rank: int | None = None
     cpus: int | None = None  # of a node
+    hyperthreads: int | None = None  # of a core, that count as its CPUs
     core_spec: int | None = None
     features: set[str] = field(default_factory=set)  # of the nodes: knl, haswell
     allocation: int | None = None  # bytes of the burst buffer
@@ -170,14 +171,13 @@ class Request:
                 self.notes.append(
                     f"line {line}: -N {text} leaves the number of nodes to Slurm; taken is {least}"
                 )
-        elif name == "-n":
-            self.ranks = count(text, at, 512)
-        elif name == "--ntasks-per-node":
-            self.ppn = count(text, at)
-        elif name == "-c":
-            self.cpus_per_rank = count(text, at, 2)
+        elif name in _COUNTS_OF_SBATCH:
+            what, example = _COUNTS_OF_SBATCH[name]
+            setattr(self, what, count(text, at, example))
         elif name == "-S":
             self.core_spec = whole(text, at)
+        elif name == "--hint" and text == "nomultithread":
+            self.hyperthreads = 1
         elif name == "-C":
             self.features |= {word.lower() for word in re.findall(r"[\w.-]+", text)}
         elif name == "--bb":
@@ -293,6 +293,14 @@ _DIRECTIVE = re.compile(
     r"(#SBATCH|#PBS|#COBALT|#BSUB|#DW|#BB|# ?flux:|# ?FLUX:)(?:[ \t]+(.*))?$", re.DOTALL
 )
 """A directive: a second ``#`` before it, or a blank within it, makes it a comment; not of Flux."""
+
+_COUNTS_OF_SBATCH = {
+    "-n": ("ranks", 512),
+    "--ntasks-per-node": ("ppn", 16),
+    "-c": ("cpus_per_rank", 2),
+    "--threads-per-core": ("hyperthreads", 1),
+}
+"""Options whose value a field has, and one that would be right."""
 
 _SYSTEMS = {
     "#SBATCH": ("slurm", SBATCH, Request._sbatch),

@@ -66,7 +66,7 @@ SRUN = table(
     "--contiguous --resv-ports --spread-job",
     unheeded={
         _LIE: "-m --ntasks-per-core --ntasks-per-socket --ntasks-per-gpu -B -O --overcommit "
-        "--threads-per-core --mincpus",
+        "--mincpus",
         _NODES: "-w -x -r -F -C --contiguous --spread-job",
         _SEVERAL: "--multi-prog --het-group --pack-group",
         _MEMORY: "--mem --mem-per-cpu --mem-per-gpu --mem-bind",
@@ -140,6 +140,13 @@ FLUX = table(
 IBRUN = table("ibrun", "-n|-np -o -ppn|-npernode|--npernode", "", unheeded={_NODES: "-o"})
 
 
+_BOUND_OTHERWISE = (
+    *("sockets", "socket", "ldoms", "boards", "numa", "numa_node", "map_cpu", "mask_cpu", "list"),
+    *("map_ldom", "mask_ldom", "l3cache", "package", "mask", "map"),
+)
+"""What may stand for cores that are others than one of its own for each rank."""
+
+
 @dataclass
 class LaunchLine:
     """What a line that starts a program says; None where it says nothing."""
@@ -160,6 +167,17 @@ class LaunchLine:
     unbound: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def bind(self, typed: str, value: str) -> None:
+        """Read to which cores a rank is bound."""
+        words = [word.partition(":")[0] for word in value.split(",")]
+        self.unbound = "none" in words
+        if not self.unbound and any(word.isdecimal() or word in _BOUND_OTHERWISE for word in words):
+            self.note(f"{typed}: a rank has a core of its own, one after the other, or none")
+
+    def note(self, sentence: str) -> None:
+        """Note what counts for nothing, and why."""
+        self.notes.append(f"line {self.line}: {self.launcher} {sentence}; it is left out")
 
     def started_by_itself(self, started: Started) -> LaunchLine:
         """Return the line of a program that starts its ranks by itself."""
@@ -225,7 +243,7 @@ def read_launch(words: Sequence[str], line: int, place: str) -> LaunchLine:
 def _aprun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "-cc":
-        launch.unbound = value == "none"
+        launch.bind(f"-cc {value}", value)
     elif name == "-e":
         _set(launch, value)
     elif name in ("-B", "--batch-args"):
@@ -237,13 +255,15 @@ def _jsrun(launch: LaunchLine, given: GivenOption) -> None:
     if name == "-E":
         _set(launch, value)
     elif name == "-b":
-        launch.unbound = value == "none"
+        launch.bind(f"-b {value}", value)
 
 
 def _srun(launch: LaunchLine, given: GivenOption) -> None:
     name, value, _ = given
     if name == "--cpu-bind":
-        launch.unbound = "none" in value.split(",")
+        launch.bind(f"--cpu-bind {value}", value)
+    elif name == "--hint" and value == "nomultithread":
+        launch.hyperthreads = "1"
     elif name == "--export":
         for part in value.split(","):
             _set(launch, part)
@@ -263,9 +283,11 @@ def _mpirun(launch: LaunchLine, given: GivenOption) -> None:
         part = value.split(":")
         launch.ppn = part[1] if part[0] == "ppr" and len(part) > 1 else value
         if not launch.ppn[:1].isdigit() and "$" not in launch.ppn:
-            launch.ppn = None  # --map-by node
+            launch.ppn = None
+            if part[0] not in ("slot", "core", "hwthread", "ppr"):  # --map-by node
+                launch.note(f"--map-by {value}: {_LIE}")
     elif name == "-bind-to":
-        launch.unbound = value == "none"
+        launch.bind(f"--bind-to {value}", value)
     elif name in ("-x", "-genv", "--genv", "-env", "--env"):
         _set(launch, value)
 
@@ -273,7 +295,7 @@ def _mpirun(launch: LaunchLine, given: GivenOption) -> None:
 _OF_APRUN = {"-n": "ranks", "-N": "ppn", "-d": "depth", "-j": "hyperthreads", "-r": "core_spec"}
 _OF_SRUN = {
     **{"-n": "ranks", "-N": "nodes", "-c": "depth"},
-    **{"--ntasks-per-node": "ppn", "-S": "core_spec"},
+    **{"--ntasks-per-node": "ppn", "-S": "core_spec", "--threads-per-core": "hyperthreads"},
 }
 _OF_MPIRUN = {"-n": "ranks", "-d": "depth", "-cpus-per-proc": "depth"}
 _OF_JSRUN = {
@@ -468,7 +490,9 @@ def _of_srun(
         return _Found(nodes, ppn, nodes * ppn)
     if nodes is None and ppn is None:
         cpus = said.number("depth", "-c") or request.cpus_per_rank or 1
-        room = machine.nodes.cores * machine.nodes.threads_per_core
+        most = machine.nodes.threads_per_core
+        threads = said.number("hyperthreads", "--threads-per-core") or request.hyperthreads or most
+        room = machine.nodes.cores * min(threads, most)
         nodes = -(-ranks * cpus // room)
         notes = (
             f"line {said.launch.line}: nothing says over how many nodes {ranks} ranks lie; "
@@ -480,4 +504,10 @@ def _of_srun(
     elif ppn is not None and said.launch.launcher != "srun":
         nodes = min(nodes, -(-ranks // ppn))  # mpirun fills nodes; srun spreads over all
     nodes = min(nodes, ranks)
-    return _Found(nodes, -(-ranks // nodes), ranks, notes)
+    each = -(-ranks // nodes)
+    if ppn is not None and each > ppn:
+        notes += (
+            f"line {said.launch.line}: {ppn} ranks on each of {nodes} nodes are fewer than the "
+            f"{ranks} that are asked for; simulated are {each} on each",
+        )
+    return _Found(nodes, each, ranks, notes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from xc40io.config.errors import InputError, naming
@@ -16,6 +17,7 @@ from xc40io.config.setstripe import OF_A_FILE, read_options
 from xc40io.config.striping import StripeRequest
 
 _SHELL = re.compile("[$`]")
+_OTHER_LAYOUTS = ("migrate", "setdirstripe", "mkdir", "mirror", "swap_layouts")
 _NERSC = {"stripe_small": 8, "stripe_medium": 24, "stripe_large": 72}
 
 
@@ -50,9 +52,12 @@ def read_layout(
     InputError
         If a number or a size is none.
     """
+    words = [PurePosixPath(words[0]).name, *words[1:]]
     if words[0] in _NERSC:
         shorthand = StripeRequest(count=_NERSC[words[0]], size=1 << 20)
         return tuple(Layout(line, folder, shorthand) for folder in words[1:]), []
+    if words[0] == "lfs" and words[1:2] and words[1] in _OTHER_LAYOUTS:
+        return (), [f"line {line}: lfs {words[1]} is not followed: files are laid out by setstripe"]
     if list(words[:2]) != ["lfs", "setstripe"]:
         return None
     try:

@@ -26,6 +26,7 @@ WRAPPERS = {
         table("timeout", "-s|--signal -k|--kill-after", "--foreground --preserve-status -v"),
         1,
     ),
+    "sudo": (table("sudo", "-u|--user -g|--group", "-E -n -H"), 0),
     "nice": (table("nice", "-n|--adjustment"), 0),
     "ionice": (table("ionice", "-c|--class -n|--classdata", "-t"), 0),
     "stdbuf": (table("stdbuf", "-i|--input -o|--output -e|--error"), 0),

@@ -31,6 +31,20 @@ from xc40io.workloads.job_script.walk import StartedProgram, Walk
 STAND_IN = "--as 'ior -a MPIIO -c -w -b 64m -t 64m' or --as 'kernel vpic-io'"
 """How a person says what a program does that is not known."""
 
+_SETTINGS = (
+    *(
+        "MPICH_",
+        "PNETCDF_",
+        "I_MPI_PIN",
+        "I_MPI_EXTRA_FILESYSTEM",
+        "MV2_CPU_",
+        "MV2_ENABLE_AFFINITY",
+    ),
+    *("SLURM_CPU_BIND", "SLURM_HINT", "SLURM_DISTRIBUTION", "SLURM_NTASKS_PER_NODE", "IOR_FAKE_"),
+    *("HDF5_PARAPREFIX", "HDF5_USE_FILE_LOCKING", "HDF5_VOL_CONNECTOR", "HDF5_DRIVER"),
+)
+"""How variables begin that place ranks, or have to do with files."""
+
 _UNTOLD = Workload(ior=("-w",))
 """What a program is taken for while nothing but its ranks, stripes and hints is asked for."""
 
@@ -278,7 +292,7 @@ class _Making:
         others = sorted(
             name
             for name in started.environment.keys() - found.keys()
-            if name.startswith(("MPICH_", "PNETCDF_", *OTHERS))
+            if name.startswith((*_SETTINGS, *OTHERS))
         )
         if others:
             at = f"line {started.line.line}"

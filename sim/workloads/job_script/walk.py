@@ -44,6 +44,7 @@ _BRANCHES = (*_CONDITIONS, "case", "select")
 _EXPORTS = ("export", "declare", "typeset", "readonly", "local")
 _SHELLS = ("bash", "sh", "csh", "tcsh")
 _OTHERS = ("source", ".", "eval", *_SHELLS, "python", "python3", "perl")
+_TUNES = (["lctl", "set_param"], ["lctl", "conf_param"], ["sysctl", "-w"])
 _SUBMITS = ("sbatch", "qsub", "msub", "salloc", "bsub")
 _UNKNOWN = re.compile(r"\$(\w+|\{.*\}|\(.*\))|`.*`", re.DOTALL)
 """What a value of a loop is that the shell alone knows."""
@@ -261,7 +262,7 @@ class Walk:
             pass
         elif head in _SUBMITS:
             self._note(line, f"{head} submits another job, which is not followed")
-        elif head in _OTHERS:
+        elif head in _OTHERS or texts[:2] in _TUNES:
             self._note(line, f"{shown(' '.join(texts[:3]))} is not followed")
         elif (found := read_layout(texts, line, self._place)) is not None:
             for layout in found[0]:

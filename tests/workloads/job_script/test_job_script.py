@@ -557,3 +557,40 @@ def test_functions_that_call_one_another_are_followed_so_far():
 def test_a_value_that_the_shell_alone_knows_is_said_to_be_one():
     with pytest.raises(InputError, match="only the shell knows what it becomes when the job runs"):
         body("srun -n 4 ior -w -b $1").scenario()
+
+
+@pytest.mark.parametrize(
+    ("line", "note"),
+    [
+        (
+            "srun -n 64 --cpu-bind=map_cpu:0,1 ior -w",
+            "srun --cpu-bind map_cpu:0,1: a rank has a core",
+        ),
+        ("aprun -n 64 -cc 0,2,4 ior -w", "aprun -cc 0,2,4: a rank has a core of its own"),
+        ("mpirun -n 64 --map-by node ior -w", "mpirun --map-by node: ranks lie on nodes one after"),
+        (
+            "srun -n 64 --ntasks-per-node=8 ior -w",
+            "8 ranks on each of 4 nodes are fewer than the 64",
+        ),
+        ("lfs migrate -c 8 out; srun ior -w", "lfs migrate is not followed"),
+        ("lctl set_param osc.*.max_dirty_mb=1; srun ior -w", "max_dirty_mb=1' is not followed"),
+        ("export SLURM_HINT=nomultithread; srun ior -w", "SLURM_HINT: not simulated, and left out"),
+        ("export I_MPI_PIN=off; srun ior -w", "I_MPI_PIN: not simulated, and left out"),
+    ],
+)
+def test_what_places_ranks_or_files_and_is_not_followed_is_told(line, note):
+    assert any(one.startswith("line 3: ") and note in one for one in body(line).remarks())
+
+
+@pytest.mark.parametrize("option", ["--hint=nomultithread", "--threads-per-core=1"])
+def test_one_thread_a_core_takes_twice_the_nodes_of_two(option):
+    head = "#SBATCH -C haswell -n 128"
+    for line, where in ((f"srun {option} ior -w", head), ("srun ior -w", f"{head} {option}")):
+        assert body(line, head=where).scenario().nodes == 4
+    assert body("srun ior -w", head=head).scenario().nodes == 2
+
+
+@pytest.mark.parametrize("lfs", ["sudo lfs", "/usr/bin/lfs", "sudo -n /usr/bin/lfs"])
+def test_lfs_is_known_by_its_path_and_behind_sudo(lfs):
+    read = body(f"{lfs} setstripe -c 8 out", "srun -n 4 ior -w -o out/f")
+    assert read.scenario().striping.count == 8
