@@ -46,7 +46,7 @@ def split_launch(name: str) -> tuple[str, int | None]:
 def is_job_script(name: str | Path) -> bool:
     """Tell whether a name is that of a job script.
 
-    It is one if it ends as scripts do, or if the file begins with ``#!`` and has directives.
+    It is one if it ends as scripts do, or if the file begins with ``#`` and has directives.
     """
     path = split_launch(str(name))[0]
     if path.lower().endswith(SUFFIXES):
@@ -56,7 +56,7 @@ def is_job_script(name: str | Path) -> bool:
             head = file.read(_HEAD)
     except (InputError, OSError):
         return False
-    return head.startswith(b"#!") and _DIRECTIVE.search(head) is not None
+    return head.startswith(b"#") and _DIRECTIVE.search(head) is not None
 
 
 def load_job_script(

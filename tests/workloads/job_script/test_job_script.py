@@ -13,6 +13,7 @@ from xc40io.config.scenario import machine_of
 from xc40io.config.striping import StripeRequest
 from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_script.edited import NewSettings, edited_script
+from xc40io.workloads.job_script.files import is_job_script
 from xc40io.workloads.job_script.script import CallerFacts, JobScript, read_job_script
 
 MIB = 1 << 20
@@ -594,3 +595,18 @@ def test_one_thread_a_core_takes_twice_the_nodes_of_two(option):
 def test_lfs_is_known_by_its_path_and_behind_sudo(lfs):
     read = body(f"{lfs} setstripe -c 8 out", "srun -n 4 ior -w -o out/f")
     assert read.scenario().striping.count == 8
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("#PBS -l nodes=2\naprun -n 4 ior\n", True),
+        ("#!/bin/sh\n# flux: -N 2\nflux run -n 4 ior\n", True),
+        ("# a scenario\nmachine: theta\n", False),
+        ("machine: theta\n#SBATCH -N 2\n", False),
+    ],
+)
+def test_a_file_that_begins_as_scripts_do_is_one(tmp_path, text, is_one):
+    path = tmp_path / "job"
+    path.write_text(text)
+    assert is_job_script(path) is is_one
