@@ -94,6 +94,7 @@ class Walk:
         self._begun = False
         self._functions: dict[str, list[Part]] = {}  # by name: what is in them
         self._called: list[str] = []  # functions, once for each call
+        self._at_work: list[str] = []  # those in which the present line stands
         self._read(lexed(text, place))
         for name in list(self._functions):
             if name not in self._called:  # perhaps it is, by what is not followed
@@ -120,9 +121,11 @@ class Walk:
     def _call(self, name: str, words: list[str]) -> None:
         """Read what is in a function."""
         self._called.append(name)
+        self._at_work.append(name)
         before = self._shell.called_with(words)
         self._read(self._functions[name])
         self._shell.called_with(before)
+        self._at_work.pop()
 
     def _write(self, into: Word, text: str, *, adds: bool) -> None:
         """Keep what the script writes to a file."""
@@ -254,10 +257,10 @@ class Walk:
             text = text.replace("\\n", "\n")
             self._write(command.into, f"{text}\n", adds=command.adds)
         elif head in self._functions:
-            if len(self._called) < _MOST_CALLS:
-                self._call(head, texts[1:])
-            else:
+            if head in self._at_work or len(self._called) >= _MOST_CALLS:
                 self._note(line, f"{head} is not followed: functions call one another too often")
+            else:
+                self._call(head, texts[1:])
         elif shell.does(texts):
             pass
         elif head in _SUBMITS:

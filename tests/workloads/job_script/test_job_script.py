@@ -553,6 +553,7 @@ def test_functions_that_call_one_another_are_followed_so_far():
     read = body(*calls, "f12() { srun -n 4 ior -w; }", "f0")
     assert 0 < len(read.launches) < 100
     assert any("functions call one another too often" in one for one in read.remarks())
+    assert len(body("f() {", "srun -n 4 ior -w", "f", "}", "f").launches) == 1
 
 
 def test_a_value_that_the_shell_alone_knows_is_said_to_be_one():
