@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from xc40io.config.reading import Cursor
+from xc40io.config.units import MOST_COUNT
+from xc40io.workloads.job_records.cells import is_empty
 
 Row = Mapping[str, Any]
 
@@ -19,10 +21,17 @@ _HELPERS = ("batch", "extern", "interactive")
 """Steps whose tasks are no ranks: the script, what comes by ssh, the shell of salloc."""
 
 _DISK = re.compile(r"(?:^|,)fs/disk=([\d.]+[KMGTP]?)")
+_NODE = re.compile(r"(?:^|,)node=(\d+)")
+_HOST = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")
+_BRACKETS = re.compile(r"\[([^\]]*)\]")
 _SIZE = re.compile(r"([\d.]+)([KMGTP]?)")
 _NEVER = ("none", "unknown", "0")
 
-_USED = ("tresusageintot", "tresusageouttot", "avediskread", "avediskwrite", "ntasks", "state")
+_NODES = ("nnodes", "allocnodes", "alloctres", "nodelist", "reqnodes", "reqtres")
+"""Columns that tell the nodes of a job, what it was given before what it asked for."""
+
+_MOVED = ("tresusageintot", "tresusageouttot", "avediskread", "avediskwrite")
+_USED = (*_MOVED, *_NODES, "ntasks", "state")
 
 
 class FoldedRows(NamedTuple):
@@ -35,7 +44,8 @@ class FoldedRows(NamedTuple):
 
 def is_slurm(head: Sequence[str]) -> bool:
     """Tell whether the columns of a table are those of sacct."""
-    return "JobID" in head and bool({"NNodes", "AllocNodes", "NTasks", "State"} & set(head))
+    told = {"NNodes", "AllocNodes", "NTasks", "State", "AllocTRES", "ReqTRES"}
+    return "JobID" in head and bool(told & set(head))
 
 
 def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
@@ -43,7 +53,8 @@ def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
 
     A job's ranks are the tasks of its largest step, its bytes those of all steps: the totals
     ``TRESUsageInTot`` and ``TRESUsageOutTot``, or the averages ``AveDiskRead`` and ``AveDiskWrite``
-    times ``NTasks``. ``at`` is told where the reader is.
+    times ``NTasks``. Its nodes are those that it was given, or asked for. ``at`` is told where the
+    reader is.
     """
     jobs: dict[str, tuple[int, dict[str, Any]]] = {}
     steps: dict[str, list[tuple[int, Row]]] = {}
@@ -66,7 +77,10 @@ def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
 def _began(row: Row) -> bool:
     """Tell whether a job has had nodes."""
     low = {name.lower(): str(value).strip().lower() for name, value in row.items()}
-    return low.get("start") not in _NEVER and not low.get("state", "").startswith("pending")
+    state = low.get("state", "")
+    if "start" not in low and state.startswith("cancelled"):
+        return low.get("elapsed") not in ("00:00:00", "0")
+    return low.get("start") not in _NEVER and not state.startswith("pending")
 
 
 def _one_job(
@@ -75,17 +89,56 @@ def _one_job(
     """Return the row of a job with what its steps tell, without the columns that told it."""
     number, row = line
     job = {name: value for name, value in row.items() if name.lower() not in _USED}
+    low = {name.lower(): value for name, value in row.items()}
+    nodes = _nodes(low, at)
     tasks: list[int] = []
     moved: dict[str, list[float]] = {"read": [], "written": []}
-    for place, step in steps or [(number, {name.lower(): value for name, value in row.items()})]:
+    for place, step in steps or [(number, low)]:
         at.row(place)
         own = _tasks(step, at)
         if step.get("step") not in _HELPERS:
             tasks.append(own)
         for way, (total, average) in _COLUMNS.items():
             moved[way] += _moved(step, total, average, own, at)
+    nodes = nodes or max(_nodes(step, at) for _, step in steps or [line])
     sums = {way: round(sum(known)) if known else None for way, known in moved.items()}
-    return job | {"NTasks": max(tasks, default=0) or None, **sums}
+    return job | {"NNodes": nodes or None, "NTasks": max(tasks, default=0) or None, **sums}
+
+
+def _nodes(row: Row, at: Cursor) -> int:
+    """Return the nodes of a job or step, by the first column that tells them; 0 if none does."""
+    for name in _NODES:
+        text = str(row.get(name, "")).strip()
+        if name == "nodelist":
+            nodes = _listed(text, at)
+        else:
+            within = _NODE.search(text) if name.endswith("tres") else None
+            text = within[1] if within else text
+            nodes = 0 if is_empty(text) or "=" in text else at.count(name, text, MOST_COUNT)
+        if nodes:
+            return nodes
+    return 0
+
+
+def _listed(names: str, at: Cursor) -> int:
+    """Return how many nodes ``nid[00012-00015,00020],login1`` are; 0 of ``None assigned``."""
+    if is_empty(names) or " " in names:
+        return 0
+    nodes = 0
+    for name in _HOST.findall(names):
+        each = 1
+        for numbers in _BRACKETS.findall(name):
+            each *= sum(_span(part, at) for part in numbers.split(","))
+        nodes += each
+    return at.count("NodeList", nodes, MOST_COUNT)
+
+
+def _span(numbers: str, at: Cursor) -> int:
+    """Return how many numbers ``00012-00015`` are."""
+    first, dash, last = numbers.partition("-")
+    if not dash:
+        return 1
+    return max(at.count("NodeList", last) - at.count("NodeList", first) + 1, 0)
 
 
 _COLUMNS = {
@@ -146,6 +199,7 @@ def rows_of_json(document: Mapping[str, Any], at: Cursor) -> list[tuple[int, Row
             "JobID": name,
             "State": ",".join(map(str, _list(_dict(job.get("state")).get("current")))),
             "NNodes": _number(job.get("allocation_nodes")),
+            "AllocTRES": _given("node", _dict(job.get("tres")).get("allocated"), at),
             "Submit": _number(time.get("submission")),
             "Start": _number(time.get("start")),
             "Elapsed": _number(time.get("elapsed")),
@@ -179,17 +233,18 @@ def _step(job: str, step: Row, at: Cursor) -> Row:
     return {
         "JobID": f"{job}.{str(last).rsplit('.', 1)[-1]}",
         "NTasks": _number(_dict(step.get("tasks")).get("count")),
-        "TRESUsageInTot": _disk(_dict(tres.get("requested")).get("total"), at),
-        "TRESUsageOutTot": _disk(_dict(tres.get("consumed")).get("total"), at),
+        "TRESUsageInTot": _given("fs/disk", _dict(tres.get("requested")).get("total"), at),
+        "TRESUsageOutTot": _given("fs/disk", _dict(tres.get("consumed")).get("total"), at),
     }
 
 
-def _disk(total: object, at: Cursor) -> str:
-    """Return the bytes of disks as sacct's text has them."""
+def _given(what: str, total: object, at: Cursor) -> str:
+    """Return how much of something, nodes or bytes of disks, as sacct's text has it."""
+    kind, _, name = what.partition("/")
     for item in _list(total):
         one = _fields(item, "total", at)
-        if one.get("type") == "fs" and one.get("name") == "disk":
-            return f"fs/disk={_number(one.get('count')) or 0}"
+        if one.get("type") == kind and (one.get("name") or "") == name:
+            return f"{what}={_number(one.get('count')) or 0}"
     return ""
 
 

@@ -53,6 +53,33 @@ def test_submit_beside_start(tmp_path: Path) -> None:
     assert [job.start for job in recorded] == [0.0, 3001.0]
 
 
+LONG = "JobID|JobName|NTasks|AllocCPUS|Elapsed|State|ReqTRES|AllocTRES|NodeList|TRESUsageOutTot"
+
+
+def test_nodes_are_those_that_were_given_or_asked_for(tmp_path: Path) -> None:
+    """The columns of ``sacct --long``: no NNodes, and ranks need not fill the nodes."""
+    lines = (
+        "7|hybrid||256|01:00:00|COMPLETED|cpu=256,node=8|cpu=256,mem=256G,node=4|nid[01-04]|",
+        "7.0|app|128|256|01:00:00|COMPLETED||cpu=256,node=4|nid[01-04]|fs/disk=5",
+        "8_1|array||64|01:00:00|COMPLETED|cpu=64,node=2|||",
+        "9|steps||64|01:00:00|COMPLETED||||",
+        "9.0|app|8|64|01:00:00|COMPLETED||cpu=64,node=3||fs/disk=5",
+        "10|listed||64|01:00:00|COMPLETED|||c[1-2]n[001-010,020],login1|",
+        "11|gone||0|00:00:00|CANCELLED by 5|cpu=64,node=2||None assigned|",
+    )
+    path = tmp_path / "long.txt"
+    path.write_text("\n".join((LONG, *lines)))
+    found = read_job_table(path)
+    assert [(job.name, job.nodes, job.ranks) for job in found.records] == [
+        ("7", 4, 128),
+        ("8_1", 2, None),
+        ("9", 3, 8),
+        ("10", 23, None),
+    ]
+    assert (found.steps, found.never_began) == (2, 1)
+    assert found.unused == ("AllocCPUS", "JobName")
+
+
 def test_a_table_in_which_no_job_began(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"week\.txt: has 2 jobs, none of which began; right"):
         read_job_table(table(tmp_path, WAITS, GONE))
@@ -80,6 +107,7 @@ def test_json_says_the_same_as_text(tmp_path: Path) -> None:
             "tres": {"requested": disk(4096), "consumed": disk(8192)},
         }
     ]
+    given = {"allocated": [{"type": "cpu", "count": 64}, {"type": "node", "count": 2}]}
     jobs = [
         job(7, 1643011800, "COMPLETED", allocation_nodes=4, steps=steps),
         job(8, 0, "PENDING", allocation_nodes=0),
@@ -87,7 +115,7 @@ def test_json_says_the_same_as_text(tmp_path: Path) -> None:
             9,
             1643011900,
             "RUNNING",
-            allocation_nodes=2,
+            tres=given,
             array={"job_id": 6, "task_id": {"set": True, "number": 3}},
         ),
     ]
