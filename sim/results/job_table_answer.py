@@ -96,6 +96,7 @@ JOB_TABLE: Columns = (
     Column("jobs", NUMBER, lambda of: len(of.table.records), help="In it."),
     Column("steps", NUMBER, lambda of: of.table.steps, help="That were folded into their jobs."),
     Column("never_began", NUMBER, lambda of: of.table.never_began, help="Jobs left out."),
+    Column("left_out", WORDS, lambda of: of.table.left_out, help="Rows that cannot be read."),
     Column("quantities", ROWS, lambda of: _quantities(of), inner=QUANTITIES, help="Of the jobs."),
     Column("kinds", ROWS, lambda of: kind_rows(of.kinds), inner=KINDS, help="Of jobs."),
     Column("unused", WORDS, lambda of: ", ".join(of.table.unused), help="Columns."),
@@ -111,6 +112,8 @@ def job_table_answer(found: TableOfJobs) -> Answer:
         notes.append(f"Folded into their jobs: {format_count(table.steps, 'step')}.")
     if table.never_began:
         notes.append(f"Left out: {format_count(table.never_began, 'job')} that never began.")
+    if table.left_out:
+        notes.append(f"Left out: {table.left_out}.")
     if table.unused:
         notes.append(f"Columns that are not used: {', '.join(table.unused)}.")
     kinds: list[Block] = [] if found.kinds is None else list(kinds_blocks(found.kinds))

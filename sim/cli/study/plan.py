@@ -23,6 +23,7 @@ from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
 from xc40io.studies.simulations import Simulations
+from xc40io.telling.answer import Text
 from xc40io.workloads.job_records.habits import load_habits
 from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
@@ -220,14 +221,15 @@ def _source(name: str | None, asked: Mapping[str, Any]) -> tuple[WorkloadMix, Se
         if wrong:
             raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
         return load_mix(name), ()
-    records = read_job_table(table).records
+    found = read_job_table(table)
     habits = load_habits(asked["habits"] or "production")
     try:
-        kinds = kinds_of(records, habits, asked["kinds"] or MOST_KINDS)
+        kinds = kinds_of(found.records, habits, asked["kinds"] or MOST_KINDS)
     except InputError as error:
         raise InputError(f"{table}: {error}") from error
     machine = load_machine(asked["machine"] or "theta")
-    return mix_of_jobs(kinds, machine, table), kinds_blocks(kinds)
+    told = [Text(f"Left out: {found.left_out}.")] if found.left_out else []
+    return mix_of_jobs(kinds, machine, table), [*kinds_blocks(kinds), *told]
 
 
 def _changed(mix: WorkloadMix, assignments: Sequence[str], seed: int | None) -> WorkloadMix:

@@ -8,6 +8,7 @@ from typing import Any
 
 from xc40io.config.reading import Cursor
 from xc40io.config.units import MOST_COUNT
+from xc40io.workloads.job_records.bad_rows import BadRows
 
 _RECORD = re.compile(r"(\d\d/\d\d/\d{4} \d\d:\d\d:\d\d);([A-Z]+);([^;]*);(.*)")
 _FIELD = re.compile(r"([\w.]+)=((?:\"[^\"]*\")|\S*)")
@@ -19,22 +20,22 @@ def is_accounting_log(text: str) -> bool:
     return _RECORD.match(text.lstrip()) is not None
 
 
-def accounting_rows(text: str, at: Cursor) -> Iterator[tuple[int, dict[str, Any]]]:
+def accounting_rows(text: str, at: Cursor, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the fields of the ``E`` records, with the numbers of their lines.
 
     A job that was run again has several: the last counts. Without ``resources_used.nodect`` its
     nodes are those asked for, and its ranks ``mpiprocs`` of all chunks of ``select``.
-    ``at`` is told where the reader is.
+    ``at`` is told where the reader is, ``bad`` what is left out.
     """
     last: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         found = _RECORD.fullmatch(line.strip())
         if found is None or found[2] != "E":
             continue
-        at.row(number)
         fields = {name: value.strip('"') for name, value in _FIELD.findall(found[4])}
-        told = {**_asked(fields, at), **fields, **_ran(fields, at)}
-        last[found[3]] = number, {"jobid": found[3], **told}
+        with bad.row(number):
+            told = {**_asked(fields, at), **fields, **_ran(fields, at)}
+            last[found[3]] = number, {"jobid": found[3], **told}
     yield from last.values()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.reading import Cursor
+from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.cells import is_empty
 from xc40io.workloads.job_records.darshan_text import COUNTERS, MODULES, MOST_RANKS, of_totals
 
@@ -23,7 +24,7 @@ def is_darshan_frame(head: Sequence[str]) -> bool:
 
 
 def fold_files(
-    rows: Sequence[tuple[int, Row]], name: str, at: Cursor
+    rows: Sequence[tuple[int, Row]], name: str, at: Cursor, bad: BadRows
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return one row for each job of a frame with a row for each file and rank.
 
@@ -35,18 +36,19 @@ def fold_files(
         Of the job, where there is no such column.
     at
         Is told where the reader is.
-
-    Raises
-    ------
-    InputError
-        If a counter is no number, or how many ranks a job had is not to be told: all rows are of
-        shared files, and no column ``nprocs`` is there.
+    bad
+        Is told which jobs are left out: a counter is no number, or how many ranks a job had is not
+        to be told, for all rows are of shared files, and no column ``nprocs`` is there.
     """
     jobs: dict[str, list[tuple[int, Row]]] = {}
     for number, row in rows:
         called = next((row[column] for column in _JOB if not is_empty(row.get(column))), name)
         jobs.setdefault(str(called), []).append((number, row))
-    return [_one_job(job, lines, at) for job, lines in jobs.items()]
+    found: list[tuple[int, dict[str, Any]]] = []
+    for job, lines in jobs.items():
+        with bad.row(lines[0][0]):
+            found.append(_one_job(job, lines, at))
+    return found
 
 
 def _one_job(name: str, lines: Sequence[tuple[int, Row]], at: Cursor) -> tuple[int, dict[str, Any]]:

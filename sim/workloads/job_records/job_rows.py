@@ -15,6 +15,7 @@ from xc40io.config.reading import Cursor
 from xc40io.config.text.json_text import parse_json
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
+from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.columns import own_name
 from xc40io.workloads.job_records.darshan_frame import fold_files, is_darshan_frame
 from xc40io.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
@@ -36,6 +37,7 @@ class JobRows(NamedTuple):
 
     read_as: str  # what the file is, in a few words
     rows: Sequence[tuple[int, Row]]  # with their numbers: a CSV file's first row of values is row 2
+    bad: BadRows  # that are left out
     steps: int = 0  # that were folded into their jobs
     never_began: int = 0  # jobs that were left out, for they never had nodes
 
@@ -46,27 +48,29 @@ MOST_LINES = 1_000_000
 
 
 def read_rows(path: Path, at: Cursor) -> JobRows:
-    """Read the rows of a file; ``at`` is told where the reader is.
+    """Read the rows of a file, but those that cannot be; ``at`` is told where the reader is.
 
     Raises
     ------
     InputError
         If it is none of the kinds of files that are known, not whole, or too large.
     """
+    bad = BadRows(at)
     if path.suffix == ".parquet":
-        return _folded("Parquet", _few(enumerate(_parquet_rows(path), start=1), path), path, at)
+        rows = _few(enumerate(_parquet_rows(path), start=1), path)
+        return _folded("Parquet", rows, path, at, bad)
     text = text_of(path, JOB_TABLE)
     if path.suffix in (".yaml", ".yml"):
-        return JobRows("YAML", _few(_records(parse_yaml(text, str(path)), path), path))
+        return JobRows("YAML", _few(_records(parse_yaml(text, str(path)), path, bad), path), bad)
     if is_darshan_text(text):
         row = {"name": path.stem, **read_darshan_text(text, at)}
-        return JobRows("the text of darshan-parser --total", [(1, row)])
+        return JobRows("the text of darshan-parser --total", [(1, row)], bad)
     if is_accounting_log(text):
-        logged = _few(accounting_rows(text, at), path)
-        return JobRows("an accounting log of PBS or Cobalt", logged)
+        logged = _few(accounting_rows(text, at, bad), path)
+        return JobRows("an accounting log of PBS or Cobalt", logged, bad)
     if text.lstrip()[:1] in ("{", "["):
-        return _json_rows(text, path, at)
-    return _lines(text, path, at)
+        return _json_rows(text, path, at, bad)
+    return _lines(text, path, at, bad)
 
 
 def _few(rows: Iterable[tuple[int, Row]], path: Path) -> list[tuple[int, Row]]:
@@ -77,7 +81,7 @@ def _few(rows: Iterable[tuple[int, Row]], path: Path) -> list[tuple[int, Row]]:
     return found
 
 
-def _lines(text: str, path: Path, at: Cursor) -> JobRows:
+def _lines(text: str, path: Path, at: Cursor, bad: BadRows) -> JobRows:
     """Return the rows of a table of text."""
     first = next((line for line in text.splitlines() if line.strip()), "")
     between = max(_BETWEEN, key=first.count)
@@ -87,48 +91,73 @@ def _lines(text: str, path: Path, at: Cursor) -> JobRows:
             ".yaml, what sacct -P or sacct --json prints, an accounting log of PBS or Cobalt, or "
             "what darshan-parser --total prints"
         )
-    return _folded(_BETWEEN[between], _few(_cells(text, between, at), path), path, at)
+    rows = _few(_cells(text, between, at, bad), path)
+    return _folded(_BETWEEN[between], rows, path, at, bad)
 
 
-def _folded(read_as: str, rows: list[tuple[int, Row]], path: Path, at: Cursor) -> JobRows:
+def _folded(
+    read_as: str, rows: Sequence[tuple[int, Row]], path: Path, at: Cursor, bad: BadRows
+) -> JobRows:
     """Return rows for jobs, made of rows of their steps or files if that is what they are."""
     head = list(dict.fromkeys(name for _, row in rows for name in row))
     if is_slurm(head):
-        return JobRows("a table of sacct", *fold_steps(rows, at))
+        return _of_slurm("a table of sacct", rows, at, bad)
     if is_darshan_frame(head):
-        return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, at))
-    return JobRows(read_as, rows)
+        return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, at, bad), bad)
+    return JobRows(read_as, rows, bad)
 
 
-def _cells(text: str, between: str, at: Cursor) -> Iterator[tuple[int, Row]]:
-    reader = csv.reader(
-        text.splitlines(),
-        delimiter=between,
-        quoting=csv.QUOTE_NONE if between == "|" else csv.QUOTE_MINIMAL,  # sacct never quotes
-        strict=True,
-    )
-    try:
-        head = next(reader, [])
-        known = [name.lower().strip() for name in head if name.strip()]
-        at.row(1)
-        if len(set(known)) < len(known):
-            raise InputError(f"{at}: a column comes twice in {', '.join(head)}")
-        for cells in reader:
-            at.row(reader.line_num)
-            if not any(cell.strip() for cell in cells):
-                continue
+def _of_slurm(read_as: str, rows: Sequence[tuple[int, Row]], at: Cursor, bad: BadRows) -> JobRows:
+    """Return rows for jobs, made of rows of jobs and steps."""
+    folded = fold_steps(rows, at, bad)
+    return JobRows(read_as, folded.rows, bad, folded.steps, folded.never_began)
+
+
+def _cells(text: str, between: str, at: Cursor, bad: BadRows) -> Iterator[tuple[int, Row]]:
+    rows = _split(text.splitlines(), between, at, bad)
+    _, head = next(rows, (1, []))
+    bad.check(len(head))
+    known = [name.lower().strip() for name in head if name.strip()]
+    at.row(1)
+    if len(set(known)) < len(known):
+        raise InputError(f"{at}: a column comes twice in {', '.join(head)}")
+    for number, cells in rows:
+        if not any(cell.strip() for cell in cells):
+            continue
+        with bad.row(number):
             if len(cells) != len(head):
                 raise InputError(
                     f"{at}: has {len(cells)} cells; right would be {len(head)}, as in row 1"
                 )
             pairs = zip(head, cells, strict=True)
-            yield reader.line_num, {name: cell for name, cell in pairs if name.strip()}
-    except csv.Error as error:
-        at.row(reader.line_num)
-        raise InputError(f"{at}: is not a row of a CSV file: {error}") from error
+            yield number, {name: cell for name, cell in pairs if name.strip()}
 
 
-def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+def _split(
+    lines: Sequence[str], between: str, at: Cursor, bad: BadRows
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the cells of each row; of one that is none only its first line is left out."""
+    begun: int | None = 0  # lines before the row that is read; None: all are read
+    while begun is not None:
+        following = (lines[number] for number in range(begun, len(lines)))
+        reader = csv.reader(
+            following,
+            delimiter=between,
+            quoting=csv.QUOTE_NONE if between == "|" else csv.QUOTE_MINIMAL,  # sacct never quotes
+            strict=True,
+        )
+        first, begun, read = begun, None, 0
+        try:
+            for cells in reader:
+                yield first + reader.line_num, cells
+                read = reader.line_num
+        except csv.Error as error:
+            begun = first + read + 1
+            with bad.row(begun):
+                raise InputError(f"{at}: is not a row of a CSV file: {error}") from error
+
+
+def _parquet_rows(path: Path) -> Iterator[Row]:
     need("tables", str(path))
     from xc40io.archive.batches import bounded_batches  # with it comes PyArrow
 
@@ -137,15 +166,14 @@ def _parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield from batch.to_pylist()
 
 
-def _json_rows(text: str, path: Path, at: Cursor) -> JobRows:
+def _json_rows(text: str, path: Path, at: Cursor, bad: BadRows) -> JobRows:
     document = parse_json(text, str(path))
     if is_slurm_json(document):
-        rows = rows_of_json(document, at)
-        return JobRows("a document of sacct --json", *fold_steps(rows, at))
-    return JobRows("JSON", _few(_records(document, path), path))
+        return _of_slurm("a document of sacct --json", rows_of_json(document, at, bad), at, bad)
+    return JobRows("JSON", _few(_records(document, path, bad), path), bad)
 
 
-def _records(document: object, path: Path) -> Iterator[tuple[int, Row]]:
+def _records(document: object, path: Path, bad: BadRows) -> Iterator[tuple[int, Row]]:
     """Yield the jobs of a document: a list, or one under ``jobs``.
 
     Fields within fields count as if they stood beside the others. For a job with several runs, the
@@ -157,11 +185,13 @@ def _records(document: object, path: Path) -> Iterator[tuple[int, Row]]:
             f"{path}: holds {shown(jobs)}; right would be a list of jobs, or jobs: [...]"
         )
     for number, job in enumerate(jobs, start=1):
-        if not isinstance(job, dict) or not all(isinstance(name, str) for name in job):
+        if isinstance(job, dict) and all(isinstance(name, str) for name in job):
+            yield number, _flat(job)
+            continue
+        with bad.row(number):
             raise InputError(
                 f"{path}: row {number} is {shown(job)}; right would be fields with values"
             )
-        yield number, _flat(job)
 
 
 def _flat(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from xc40io.config.errors import InputError
 from xc40io.config.model import explain
 from xc40io.config.reading import Cursor, reading
+from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.cells import clock_time, date_of, whole
 from xc40io.workloads.job_records.columns import in_own_names, unused_columns
 from xc40io.workloads.job_records.job_record import JobRecord
@@ -31,6 +32,7 @@ class JobTable(NamedTuple):
     read_as: str  # what the file is, in a few words
     steps: int  # of batch scripts, folded into their jobs
     never_began: int  # jobs that were left out
+    left_out: str = ""  # rows that cannot be read, and why the first of them
 
 
 def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
@@ -49,7 +51,8 @@ def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
     Raises
     ------
     InputError
-        If it cannot be read, or a value is wrong: the message names file, row, column and value.
+        If it cannot be read, or none of its rows can: the message names file, row, column and value
+        of the first. Where others can, such rows are left out, which the table tells.
     """
     path = Path(path)
     with reading(path, _RIGHT) as at:
@@ -61,6 +64,8 @@ _RIGHT = "a table of jobs, as docs/streams.md describes them"
 
 def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
     found = read_rows(path, at)
+    bad = found.bad
+    bad.check(len(found.rows))
     if not found.rows:
         none = f"has {found.never_began:,} jobs, none of which began" if found.never_began else ""
         raise InputError(f"{path}: {none or 'has no rows'}; right would be one row for each job")
@@ -70,19 +75,25 @@ def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
         )
     rows = [row for _, row in found.rows]
     check_head(rows, path)
-    numbers = [number for number, _ in found.rows]
-    ours = []
-    for number, row in zip(numbers, rows, strict=True):
-        at.row(number)
-        ours.append(_own(row, at, recorded=recorded))
-    _count_from_first(ours, numbers, at)
-    records: list[JobRecord] = []
-    for number, row in zip(numbers, ours, strict=True):
-        at.row(number)
-        records.append(_record(row, str(at), len(records) + 1))
-    _check_names(records, numbers, at)
+    ours: dict[int, dict[str, Any]] = {}
+    for number, row in found.rows:
+        with bad.row(number):
+            ours[number] = _own(row, at, recorded=recorded)
+    _count_from_first(ours, at, bad)
+    records: dict[str, tuple[int, JobRecord]] = {}
+    for place, (number, row) in enumerate(ours.items(), start=1):
+        with bad.row(number):
+            record = _record(row, str(at), place)
+            _check_name(record, records, at)
+            records[record.name] = number, record
+    bad.check(len(records))
     return JobTable(
-        tuple(records), unused_columns(rows), found.read_as, found.steps, found.never_began
+        tuple(record for _, record in records.values()),
+        unused_columns(rows),
+        found.read_as,
+        found.steps,
+        found.never_began,
+        bad.words,
     )
 
 
@@ -102,25 +113,27 @@ def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any
     return values
 
 
-def _count_from_first(rows: list[dict[str, Any]], numbers: list[int], at: Cursor) -> None:
-    """Let starts that are dates count from the first of the table; refuse if only some are."""
-    found = [
-        (row, number, date)
-        for row, number in zip(rows, numbers, strict=True)
+def _count_from_first(rows: dict[int, dict[str, Any]], at: Cursor, bad: BadRows) -> None:
+    """Let starts that are dates count from the first of the table; other rows are left out."""
+    found = {
+        number: date
+        for number, row in rows.items()
         if "start" in row and (date := date_of(row["start"])) is not None
-    ]
-    dates = [date.seconds for _, _, date in found if date.of_1970]
+    }
+    dates = [date.seconds for date in found.values() if date.of_1970]
     if not dates:
         return
     first = min(dates)
-    for row, number, date in found:
-        if not date.of_1970:
-            at.row(number)
+    for number, date in found.items():
+        if date.of_1970:
+            rows[number]["start"] = date.seconds - first
+            continue
+        row = rows.pop(number)
+        with bad.row(number):
             raise InputError(
                 f"{at}: start = {row['start']}, but a date in other rows; right would be dates "
                 "in all rows, or numbers"
             )
-        row["start"] = date.seconds - first
 
 
 def _record(row: Mapping[str, Any], place: str, number: int) -> JobRecord:
@@ -131,14 +144,10 @@ def _record(row: Mapping[str, Any], place: str, number: int) -> JobRecord:
         raise explain(error, place, JobRecord) from error
 
 
-def _check_names(records: list[JobRecord], numbers: list[int], at: Cursor) -> None:
-    """Raise InputError if two rows are about a job of the same name."""
-    seen: dict[str, int] = {}
-    for record, number in zip(records, numbers, strict=True):
-        if record.name in seen:
-            at.row(number)
-            raise InputError(
-                f"{at}: name = {record.name} is the name of row {seen[record.name]}, too; right "
-                "would be a name of its own for each job"
-            )
-        seen[record.name] = number
+def _check_name(record: JobRecord, others: Mapping[str, tuple[int, JobRecord]], at: Cursor) -> None:
+    """Raise InputError if another row is about a job of the same name."""
+    if record.name in others:
+        raise InputError(
+            f"{at}: name = {record.name} is the name of row {others[record.name][0]}, too; right "
+            "would be a name of its own for each job"
+        )

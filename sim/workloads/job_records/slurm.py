@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from xc40io.config.reading import Cursor
 from xc40io.config.units import MOST_COUNT
+from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.cells import is_empty
 
 Row = Mapping[str, Any]
@@ -48,13 +49,13 @@ def is_slurm(head: Sequence[str]) -> bool:
     return "JobID" in head and bool(told & set(head))
 
 
-def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
+def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor, bad: BadRows) -> FoldedRows:
     """Return one row for each job of a table of sacct.
 
     A job's ranks are the tasks of its largest step, its bytes those of all steps: the totals
     ``TRESUsageInTot`` and ``TRESUsageOutTot``, or the averages ``AveDiskRead`` and ``AveDiskWrite``
     times ``NTasks``. Its nodes are those that it was given, or asked for. ``at`` is told where the
-    reader is.
+    reader is, ``bad`` what is left out.
     """
     jobs: dict[str, tuple[int, dict[str, Any]]] = {}
     steps: dict[str, list[tuple[int, Row]]] = {}
@@ -67,8 +68,12 @@ def fold_steps(rows: Sequence[tuple[int, Row]], at: Cursor) -> FoldedRows:
         if job not in jobs or not found:
             jobs[job] = number, {**row, "JobID": job}
     kept = {job: line for job, line in jobs.items() if _began(line[1])}
+    folded: list[tuple[int, dict[str, Any]]] = []
+    for job, line in kept.items():
+        with bad.row(line[0]):
+            folded.append((line[0], _one_job(line, steps.get(job, []), at)))
     return FoldedRows(
-        [(line[0], _one_job(line, steps.get(job, []), at)) for job, line in kept.items()],
+        folded,
         sum(len(steps[job]) for job in kept.keys() & steps.keys()),
         len(jobs) - len(kept),
     )
@@ -114,7 +119,7 @@ def _nodes(row: Row, at: Cursor) -> int:
         else:
             within = _NODE.search(text) if name.endswith("tres") else None
             text = within[1] if within else text
-            nodes = 0 if is_empty(text) or "=" in text else at.count(name, text, MOST_COUNT)
+            nodes = 0 if is_empty(text) or "=" in text else at.count("nodes", text, MOST_COUNT)
         if nodes:
             return nodes
     return 0
@@ -178,37 +183,36 @@ def is_slurm_json(document: object) -> bool:
     return isinstance(first, dict) and "job_id" in first and isinstance(first.get("time"), dict)
 
 
-def rows_of_json(document: Mapping[str, Any], at: Cursor) -> list[tuple[int, Row]]:
+def rows_of_json(document: Mapping[str, Any], at: Cursor, bad: BadRows) -> list[tuple[int, Row]]:
     """Return the jobs and steps of ``sacct --json`` by the names that ``--parsable`` has for them.
 
     ``tres.requested.total`` of a step is its TRESUsageInTot, and ``tres.consumed.total`` its
-    TRESUsageOutTot. ``at`` is told where the reader is.
-
-    Raises
-    ------
-    InputError
-        If a job or a step is something else.
+    TRESUsageOutTot. ``at`` is told where the reader is, ``bad`` which jobs are something else.
     """
     rows: list[tuple[int, Row]] = []
     for number, one in enumerate(_list(document.get("jobs")), start=1):
-        at.row(number)
-        job = _fields(one, "jobs", at)
-        time, name = _dict(job.get("time")), _name(job, at)
-        limit = _number(time.get("limit"))
-        row = {
-            "JobID": name,
-            "State": ",".join(map(str, _list(_dict(job.get("state")).get("current")))),
-            "NNodes": _number(job.get("allocation_nodes")),
-            "AllocTRES": _given("node", _dict(job.get("tres")).get("allocated"), at),
-            "Submit": _number(time.get("submission")),
-            "Start": _number(time.get("start")),
-            "Elapsed": _number(time.get("elapsed")),
-            "Timelimit": None if limit is None else 60 * limit,
-        }
-        rows.append((number, row))
-        steps = [_fields(step, "steps", at) for step in _list(job.get("steps"))]
-        rows += [(number, _step(name, step, at)) for step in steps]
+        with bad.row(number):
+            rows += [(number, row) for row in _rows_of_job(one, at)]
     return rows
+
+
+def _rows_of_job(one: object, at: Cursor) -> list[Row]:
+    """Return a job and its steps."""
+    job = _fields(one, "jobs", at)
+    time, name = _dict(job.get("time")), _name(job, at)
+    limit = _number(time.get("limit"))
+    row = {
+        "JobID": name,
+        "State": ",".join(map(str, _list(_dict(job.get("state")).get("current")))),
+        "NNodes": _number(job.get("allocation_nodes")),
+        "AllocTRES": _given("node", _dict(job.get("tres")).get("allocated"), at),
+        "Submit": _number(time.get("submission")),
+        "Start": _number(time.get("start")),
+        "Elapsed": _number(time.get("elapsed")),
+        "Timelimit": None if limit is None else 60 * limit,
+    }
+    steps = [_fields(step, "steps", at) for step in _list(job.get("steps"))]
+    return [row, *(_step(name, step, at) for step in steps)]
 
 
 def _fields(value: object, field: str, at: Cursor) -> Row:

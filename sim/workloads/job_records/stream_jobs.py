@@ -45,6 +45,8 @@ def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:
         recorded = scenario.queue.policy == "recorded"
         table = read_job_table(scenario.records.table, recorded=recorded)
         records += _complete(table.records, scenario.records.habits, scenario)
+        if table.left_out:
+            notes.append(f"left out: {table.left_out}")
         if table.unused:
             notes.append(f"columns that are not used: {', '.join(table.unused)}")
     if scenario.population is not None:

@@ -56,6 +56,16 @@ def test_the_largest_kinds_alone_and_as_json(xc40io, week: str) -> None:
     }
 
 
+def test_a_row_that_cannot_be_read_is_told(xc40io, week: str) -> None:
+    Path(week).write_text(SACCT + "10|cut|COMPL")
+    words = "Left out: 1 row that cannot be read (row 7: has 3 cells)."
+    summary = xc40io("jobs", "summary", week)
+    assert words in " ".join(summary.stdout.split())
+    assert "2 jobs of" in summary.stdout
+    told = json.loads(xc40io("jobs", "summary", week, "--json").stdout)["left_out"]
+    assert told == "1 row that cannot be read (row 7: has 3 cells)"
+
+
 def test_a_table_without_bytes_is_told_of_all_the_same(xc40io, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("01/24/2022 09:10:00;E;7;start=1 end=9 resources_used.nodect=4\n")

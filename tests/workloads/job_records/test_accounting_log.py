@@ -40,3 +40,13 @@ def test_the_last_end_of_a_job_that_was_run_again_counts(tmp_path: Path) -> None
     path.write_text(LOG + again)
     last = read_job_table(path).records[-1]
     assert (last.name, last.nodes, last.runtime) == ("8", 4, 10.0)
+
+
+def test_a_record_without_nodes_does_not_refuse_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text(LOG + "01/25/2022 09:20:00;E;9;start=1643100000 end=1643100010\n")
+    found = read_job_table(path)
+    assert [job.name for job in found.records] == ["7.pbs", "8"]
+    assert found.left_out == (
+        "1 row that cannot be read (row 6: neither nodes nor ranks are given)"
+    )

@@ -113,9 +113,7 @@ def test_a_real_log_by_its_totals(tmp_path: Path) -> None:
         ("nodes,read\n1\n", "row 2: has 1 cells; right would be 2"),
         ("nodes,Nodes\n1,2\n", "row 1: a column comes twice"),
         ("read\n5\n", "has no column for the size of a job, but read; right"),
-        ("job,nodes\na,1\na,2\n", "row 3: name = a is the name of row 2, too"),
         ("job,nodes\n../x,1\n", "row 2: name: '../x' is not a name"),
-        ("nodes,start\n1,2022-01-01\n1,5\n", "row 3: start = 5, but a date in other rows"),
         ("nodes,start\n1,soon\n", "row 2: start: 'soon'"),
         ("nodes,layout\n1,all\n", "row 2: read_layout = 'all'"),
         ("nodes,ranks,io_ranks\n1,2,3\n", "io_ranks = 3 of 2 ranks"),
@@ -127,6 +125,29 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: 
         read_job_table(written(tmp_path, text))
     assert str(refused.value).startswith(f"{tmp_path / 'jobs.csv'}: ")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "jobs", "words"),
+    [
+        (
+            "job,nodes\na,1\na,2\n",
+            "a",
+            "1 row that cannot be read (row 3: name = a is the name of ",
+        ),
+        ("job,nodes,start\na,1,2022-01-01\nb,1,5\n", "a", "(row 3: start = 5, but a date in other"),
+        ("job,nodes\na,1\nb,2,3\nc,1\n", "a c", "(row 3: has 3 cells)"),
+        ("job,nodes\na,1\nb,\nc,1\n", "a c", "(row 3: neither nodes nor ranks are given)"),
+        ('job,nodes\na,1\n"b,1\nc,1\n', "a c", "(row 3: is not a row of a CSV file: unexpected"),
+        ("job,nodes\na,1\nb,x\nc,0\nd,1.5\ne,-2\nf,2\n", "a f", "4 rows that cannot be read ("),
+    ],
+)
+def test_rows_that_cannot_be_read_are_left_out_and_told(
+    tmp_path: Path, text: str, jobs: str, words: str
+) -> None:
+    table = read_job_table(written(tmp_path, text))
+    assert " ".join(job.name for job in table.records) == jobs
+    assert words in table.left_out
 
 
 @pytest.mark.parametrize(
@@ -142,6 +163,18 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, words: 
 def test_what_is_no_table_is_refused(tmp_path: Path, name: str, text: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_job_table(written(tmp_path, text, name))
+
+
+def test_several_rows_none_of_which_can_be_read(tmp_path: Path) -> None:
+    words = r"row 2: nodes = 'x': should be a whole number; nor can any of the other 2 rows be read"
+    with pytest.raises(InputError, match=words):
+        read_job_table(written(tmp_path, "nodes\nx\ny\n0\n"))
+
+
+def test_of_many_rows_three_are_named(tmp_path: Path) -> None:
+    told = read_job_table(written(tmp_path, "nodes\n1\n" + "1.5\n" * 5)).left_out
+    named = "; ".join(f"row {number}: nodes = 1.5" for number in (3, 4, 5))
+    assert told == f"5 rows that cannot be read ({named}; ...)"
 
 
 @settings(max_examples=60, deadline=None)  # the first example imports pyarrow

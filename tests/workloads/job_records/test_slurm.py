@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from xc40io.config.errors import InputError
 from xc40io.config.reading import Cursor
+from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.job_table import read_job_table
 from xc40io.workloads.job_records.slurm import fold_steps
 
@@ -142,7 +143,8 @@ def test_no_byte_of_a_step_is_lost(lines: list[tuple[int, int, int]]) -> None:
         )
         for number, (job, size, tasks) in enumerate(lines)
     ]
-    folded = fold_steps(rows, Cursor("jobs.txt"))
+    at = Cursor("jobs.txt")
+    folded = fold_steps(rows, at, BadRows(at))
     assert sum(row["read"] for _, row in folded.rows) == sum(size for _, size, _ in lines)
     assert folded.steps == len(lines)
     for _, row in folded.rows:
