@@ -23,8 +23,8 @@ from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
 from xc40io.studies.simulations import Simulations
-from xc40io.telling.answer import Text
-from xc40io.workloads.job_records.habits import load_habits
+from xc40io.telling.answer import Points
+from xc40io.workloads.job_records.habits import fewer_notes, load_habits
 from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
 
@@ -181,8 +181,8 @@ def plan(
     from xc40io.studies.plan.plan_answer import plan_answer
 
     _check(asked, study)
-    mix, about = _source(name, asked)
-    mix, other = _changed(mix, assignments, seed), None
+    mix, about = _source(name, assignments, asked)
+    mix, other = _changed(mix, assignments if name else (), seed), None
     if asked["against"] is not None:
         other = _changed(load_mix(asked["against"]), assignments, mix.seed)
     made = _run(mix, other, asked, study)
@@ -208,7 +208,9 @@ def _with_next(answer: Answer, plan: Plan | None, study: Study) -> Answer:
     return with_advice(answer, study.run(told))
 
 
-def _source(name: str | None, asked: Mapping[str, Any]) -> tuple[WorkloadMix, Sequence[Block]]:
+def _source(
+    name: str | None, assignments: Sequence[str], asked: Mapping[str, Any]
+) -> tuple[WorkloadMix, Sequence[Block]]:
     """Return the mix of a file or of a table of jobs, and what is to be told of that table."""
     table = asked["table"]
     if (name is None) == (table is None):
@@ -221,15 +223,25 @@ def _source(name: str | None, asked: Mapping[str, Any]) -> tuple[WorkloadMix, Se
         if wrong:
             raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
         return load_mix(name), ()
-    found = read_job_table(table)
-    habits = load_habits(asked["habits"] or "production")
-    try:
-        kinds = kinds_of(found.records, habits, asked["kinds"] or MOST_KINDS)
-    except InputError as error:
-        raise InputError(f"{table}: {error}") from error
+    return _mix_of_table(table, assignments, asked)
+
+
+def _mix_of_table(
+    path: str, assignments: Sequence[str], asked: Mapping[str, Any]
+) -> tuple[WorkloadMix, Sequence[Block]]:
+    """Return the mix of a table of jobs on its machine, as it was changed."""
+    table, usual = read_job_table(path), load_habits(asked["habits"] or "production")
     machine = load_machine(asked["machine"] or "theta")
-    told = [Text(f"Left out: {found.left_out}.")] if found.left_out else []
-    return mix_of_jobs(kinds, machine, table), [*kinds_blocks(kinds), *told]
+    if assignments:
+        machine = machine.with_changes(parse_changes(assignments))
+    try:
+        kinds = kinds_of(table.records, usual.on(machine), asked["kinds"] or MOST_KINDS)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    told = [f"Left out: {table.left_out}."] if table.left_out else []
+    told += fewer_notes(table.records, usual, machine)
+    mix = mix_of_jobs(kinds, machine, path)
+    return mix, [*kinds_blocks(kinds), *([Points(told)] if told else [])]
 
 
 def _changed(mix: WorkloadMix, assignments: Sequence[str], seed: int | None) -> WorkloadMix:

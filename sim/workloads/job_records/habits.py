@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -51,6 +51,25 @@ class Habits(Model):
     stats: DrawnValue  # stats of a rank
     steps: DrawnValue  # in which a job writes
 
+    def on(self, machine: Machine) -> Habits:
+        """Return the habits on a machine: nobody asks for more than it has."""
+        fewer = {}
+        for name, most in _room(machine).items():
+            habit: DrawnValue = getattr(self, name)
+            own = most if habit.most is None else min(habit.most, most)
+            fewer[name] = habit.model_copy(update={"most": float(own)})
+        return self.model_copy(update=fewer)
+
+
+def _room(machine: Machine) -> dict[str, int]:
+    """Return the most that some habits may be on a machine."""
+    ranks = machine.nodes.cores * machine.nodes.threads_per_core
+    return {
+        "shared_stripes": machine.lustre.osts,
+        "ranks_per_node": ranks,
+        "io_ranks_per_node": ranks,
+    }
+
 
 def load_habits(name_or_path: str) -> Habits:
     """Read habits, from ``configs/habits`` by name or from a file.
@@ -61,6 +80,29 @@ def load_habits(name_or_path: str) -> Habits:
         If there are none of this name, or a field is wrong.
     """
     return load_drawn("habits", name_or_path, Habits)
+
+
+def fewer_notes(records: Sequence[JobRecord], habits: Habits, machine: Machine) -> Sequence[str]:
+    """Say what of habits becomes fewer on a machine for some records, in a sentence each."""
+    notes = []
+    sentences = {
+        "stripe_count": (
+            "shared_stripes",
+            "{name} has {most:,} OSTs, so a shared file of which the table does not tell its "
+            "stripes gets {most:,} where habits say {more}.",
+        ),
+        "ranks": (
+            "ranks_per_node",
+            "A node of {name} has room for {most:,} ranks, so a job of which the table does not "
+            "tell its ranks has {most:,} a node where habits say {more}.",
+        ),
+    }
+    for field, (habit, sentence) in sentences.items():
+        drawn, most = getattr(habits, habit).values, _room(machine)[habit]
+        more = [f"{value:g}" for value in dict.fromkeys(drawn) if value > most]
+        if more and any(getattr(record, field) is None for record in records):
+            notes.append(sentence.format(name=machine.name, most=most, more=" or ".join(more)))
+    return notes
 
 
 _TRIES = 50

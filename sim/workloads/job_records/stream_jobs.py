@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from xc40io.config.asked_workload import Workload
+from xc40io.config.machine import Machine
 from xc40io.config.scenario import changed_machine
 from xc40io.config.stream import StreamJob, StreamScenario
 from xc40io.config.striping import StripeRequest
@@ -17,7 +18,7 @@ from xc40io.workloads.job_records.coarseness import (
     is_coarse,
     ranks_at_work,
 )
-from xc40io.workloads.job_records.habits import completed, load_habits
+from xc40io.workloads.job_records.habits import completed, fewer_notes, load_habits
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.job_table import read_job_table
 from xc40io.workloads.job_records.population import draw_population
@@ -47,6 +48,9 @@ def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:
         records += _complete(table.records, scenario.records.habits, scenario)
         if table.left_out:
             notes.append(f"left out: {table.left_out}")
+        usual = load_habits(scenario.records.habits)
+        fewer = fewer_notes(table.records, usual, _machine(scenario))
+        notes += [note.rstrip(".") for note in fewer]
         if table.unused:
             notes.append(f"columns that are not used: {', '.join(table.unused)}")
     if scenario.population is not None:
@@ -68,12 +72,16 @@ def _complete(
     known: Sequence[JobRecord], habits: str, scenario: StreamScenario
 ) -> list[tuple[JobRecord, JobRecord]]:
     """Return each record as it is known, and with what is drawn."""
-    found = load_habits(habits)
-    machine = changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
+    machine = _machine(scenario)
+    found = load_habits(habits).on(machine)
     return [
         (record, completed(record, found, scenario.seed, scenario.draw, machine))
         for record in known
     ]
+
+
+def _machine(scenario: StreamScenario) -> Machine:
+    return changed_machine(scenario.machine, scenario.changes, scenario.rpcs_as_one)
 
 
 def _coarseness(record: JobRecord, scenario: StreamScenario, jobs: int) -> Coarseness:

@@ -148,6 +148,22 @@ def test_a_table_of_jobs_in_place_of_a_mix() -> None:
     assert {name: job["bytes"] for name, job in first["jobs"].items()} == {"write-2": 12_000_000}
 
 
+SHARED = "job,nodes,ranks,written,write_layout\na,2,4,8 MB,job\n"
+
+
+def test_habits_follow_a_machine_with_fewer_osts() -> None:
+    Path("jobs.csv").write_text(SHARED, encoding="utf-8")
+    found = from_jobs("--set", "lustre.osts=28", "--over", "lnet.routers=60")
+    assert found.exit_code == 0, found.output
+    assert (
+        "theta has 28 OSTs, so a shared file of which the table does not tell its stripes gets 28 "
+        "where habits say 48."
+    ) in " ".join(found.stdout.split())
+    Path("jobs.csv").write_text(SHARED.replace("\n", ",stripe_count\n", 1)[:-1] + ",48\n")
+    told = from_jobs("--set", "lustre.osts=28", "--over", "lnet.routers=60")
+    assert "stripe count 48 is more than the 28 OSTs there are" in told.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -14,7 +14,12 @@ from xc40io.config.machine import load_machine
 from xc40io.config.stream import PopulationRequest, checked_stream
 from xc40io.workloads.job_records.coarseness import LADDER, coarseness_of, rpcs_as_one
 from xc40io.workloads.job_records.drawn import DrawnValue
-from xc40io.workloads.job_records.habits import completed, load_habits
+from xc40io.workloads.job_records.habits import (
+    completed,
+    fewer_notes,
+    load_habits,
+    typical,
+)
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.least_time import least_seconds
 from xc40io.workloads.job_records.population import draw_population, load_population
@@ -189,3 +194,19 @@ def test_rpcs_are_handled_as_one_as_far_as_a_client_may_hold_dirty() -> None:
     assert rpcs_as_one(10 << 20, 100, theta) == 1
     assert rpcs_as_one(1000 << 20, 100, theta) == 10
     assert rpcs_as_one(10**15, 100, theta) == 32
+
+
+def test_habits_follow_the_machine() -> None:
+    usual, titan = load_habits("production"), load_machine("titan")
+    few = load_machine("theta").with_changes({"lustre.osts": 28})
+    shared = JobRecord(name="a", nodes=4, written=1, write_layout="job")
+    own = typical(shared, usual.on(titan))
+    assert (own.ranks, own.io_ranks, own.stripe_count) == (64, 64, 48)
+    assert typical(JobRecord(name="a", ranks=64), usual.on(titan)).nodes == 4
+    assert typical(shared, usual.on(few)).stripe_count == 28
+    (stripes,) = fewer_notes([shared], usual, few)
+    assert stripes.startswith("theta has 28 OSTs, so a shared file")
+    (ranks,) = fewer_notes([shared], usual, titan)
+    assert ranks.endswith("has 16 a node where habits say 64.")
+    assert not fewer_notes([own], usual, few)
+    assert not fewer_notes([own], usual, titan)
