@@ -62,6 +62,13 @@ JOBS = click.option(
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
+COMPLETED = click.option(
+    "--completed",
+    is_flag=True,
+    help="Leave out jobs of the table that failed, timed out, were cancelled or still run.",
+)
+
+
 def _shown(text: str) -> str:
     return repr(text) if len(text) <= 80 else f"{text[:80]!r}... ({len(text):,} characters)"
 

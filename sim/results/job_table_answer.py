@@ -21,7 +21,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.units import BYTES, CELL, NUMBER, ROWS, SHARE, WORDS
 from xc40io.topology.text import format_count
 from xc40io.workloads.job_records.drawn import DrawnValue
-from xc40io.workloads.job_records.habits import Habits
+from xc40io.workloads.job_records.habits import Habits, typical
 from xc40io.workloads.job_records.job_kinds import JobKinds
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.job_table import JobTable
@@ -61,6 +61,17 @@ class _Kind(NamedTuple):
     node_hours_share: float
 
 
+class _Ending(NamedTuple):
+    """The jobs of a table that ended alike."""
+
+    ended: str
+    jobs: int
+    read: int
+    written: int
+    bytes_share: float
+    node_hours: float
+
+
 _SIZES: frozenset[str] = frozenset({"read", "written", "read_call", "write_call", "stripe_size"})
 _TIMES: frozenset[str] = frozenset({"start", "walltime", "runtime"})
 _DRAWN = ("io_ranks", "read_call", "write_call", "files", "opens", "stats", "steps")
@@ -90,6 +101,15 @@ KINDS: Columns = (
     Column("node_hours_share", SHARE, head="of node-hours", help="All its jobs together."),
 )
 
+ENDINGS: Columns = (
+    Column("ended", WORDS, head="ended", help="How they ended, as the table says."),
+    Column("jobs", NUMBER, help="In the table."),
+    Column("read", BYTES, help="By all of them."),
+    Column("written", BYTES, help="By all of them."),
+    Column("bytes_share", SHARE, head="of all bytes", help="All of them together."),
+    Column("node_hours", NUMBER, head="node-hours", help="Of those whose runtime is known."),
+)
+
 JOB_TABLE: Columns = (
     Column("file", WORDS, lambda of: of.path, help="The table."),
     Column("read_as", WORDS, lambda of: of.table.read_as, help="What it was taken for."),
@@ -97,6 +117,7 @@ JOB_TABLE: Columns = (
     Column("steps", NUMBER, lambda of: of.table.steps, help="That were folded into their jobs."),
     Column("never_began", NUMBER, lambda of: of.table.never_began, help="Jobs left out."),
     Column("left_out", WORDS, lambda of: of.table.left_out, help="Rows that cannot be read."),
+    Column("endings", ROWS, lambda of: _endings(of), inner=ENDINGS, help="Of the jobs."),
     Column("quantities", ROWS, lambda of: _quantities(of), inner=QUANTITIES, help="Of the jobs."),
     Column("kinds", ROWS, lambda of: kind_rows(of.kinds), inner=KINDS, help="Of jobs."),
     Column("unused", WORDS, lambda of: ", ".join(of.table.unused), help="Columns."),
@@ -127,11 +148,47 @@ def job_table_answer(found: TableOfJobs) -> Answer:
             Section("", "", [Text(title)], on="text"),
             Table(QUANTITIES, lambda: _quantities(found), most=len(_FIELDS)),
             *([Points(notes)] if notes else []),
+            *_endings_blocks(found),
             *kinds,
         ],
         values=Values("job table", JOB_TABLE, found),
         table=Table(KINDS, lambda: kind_rows(found.kinds)),
     )
+
+
+def _endings_blocks(found: TableOfJobs) -> list[Block]:
+    """Return the jobs apart by how they ended, if some did not complete."""
+    if not found.table.unlike:
+        return []
+    rows = _endings(found)
+    words = (
+        "The kinds of jobs are made of all of these, for what a job moved that failed the file "
+        "system moved, too; --completed leaves out what is known not to have completed."
+    )
+    return [Table(ENDINGS, lambda: rows, title="How jobs ended", most=len(rows)), Text(words)]
+
+
+def _endings(found: TableOfJobs) -> list[_Ending]:
+    jobs: dict[str, list[JobRecord]] = {}
+    for record in found.table.records:
+        jobs.setdefault(record.ended or "end unknown", []).append(record)
+    moved = sum(record.read + record.written for record in found.table.records)
+    return [
+        _Ending(
+            ended,
+            len(alike),
+            sum(job.read for job in alike),
+            sum(job.written for job in alike),
+            sum(job.read + job.written for job in alike) / moved if moved else 0.0,
+            sum(_node_hours(job, found.habits) for job in alike),
+        )
+        for ended, alike in sorted(jobs.items(), key=lambda item: -len(item[1]))
+    ]
+
+
+def _node_hours(job: JobRecord, habits: Habits) -> float:
+    full = typical(job, habits)
+    return (full.nodes or 1) * (full.runtime or 0.0) / 3600.0
 
 
 def kinds_blocks(kinds: JobKinds) -> Sequence[Block]:

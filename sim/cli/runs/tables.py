@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from xc40io.cli.face import INTERRUPTED
-from xc40io.cli.options import JOBS, JSON, MOST_SEEDS, Whole
+from xc40io.cli.options import COMPLETED, JOBS, JSON, MOST_SEEDS, Whole
 from xc40io.cli.study_options import say
 from xc40io.config.errors import InputError
 from xc40io.engine.processors import processors
@@ -54,6 +54,7 @@ def jobs() -> None:
     metavar="N",
     help="Kinds of jobs to tell of, those that move most bytes.  [default: 6]",
 )
+@COMPLETED
 @JOBS
 @JSON
 @click.pass_context
@@ -62,6 +63,7 @@ def summary(
     paths: tuple[str, ...],
     habits: str,
     most: int | None,
+    completed: bool,
     jobs: int | None,
     as_json: bool,
 ) -> None:
@@ -74,6 +76,7 @@ def summary(
     known = load_habits(habits)
     if not means_logs(paths) and not is_log(paths[0]):
         table = read_job_table(paths[0])
+        table = table.completed if completed else table
         of = TableOfJobs(paths[0], table, known, _kinds(table, known, most))
         _print(job_table_answer(of), as_json=as_json)
         return
@@ -82,7 +85,7 @@ def summary(
         progress.say("read")
         found = log_table(named, jobs or processors(), progress)
     if found.jobs:
-        table = found.table()
+        table = found.table().completed if completed else found.table()
         place = paths[0] if len(paths) == 1 else f"{len(named):,} logs"
         of = TableOfJobs(place, table, known, _kinds(table, known, most))
         _print(log_table_answer(found, of), as_json=as_json)

@@ -164,6 +164,7 @@ class _Studies(NamedTuple):
     metavar="N",
     help="With --jobs-from: kinds of jobs, those that move most bytes.  [default: 6]",
 )
+@options.COMPLETED
 @study_options(
     repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )
@@ -219,7 +220,7 @@ def _source(
             "would be one of them"
         )
     if name is not None:
-        wrong = [one for one in ("machine", "habits", "kinds") if asked[one] is not None]
+        wrong = [one for one in ("machine", "habits", "kinds", "completed") if asked[one]]
         if wrong:
             raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
         return load_mix(name), ()
@@ -234,11 +235,13 @@ def _mix_of_table(
     machine = load_machine(asked["machine"] or "theta")
     if assignments:
         machine = machine.with_changes(parse_changes(assignments))
+    table = table.completed if asked["completed"] else table
     try:
         kinds = kinds_of(table.records, usual.on(machine), asked["kinds"] or MOST_KINDS)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
-    told = [f"Left out: {table.left_out}."] if table.left_out else []
+    told = [f"{table.unlike}: they count as the others do."] if table.unlike else []
+    told += [f"Left out: {table.left_out}."] if table.left_out else []
     told += fewer_notes(table.records, usual, machine)
     mix = mix_of_jobs(kinds, machine, path)
     return mix, [*kinds_blocks(kinds), *([Points(told)] if told else [])]

@@ -12,6 +12,8 @@ ALIASES = {
     name: tuple(others.split())
     for name, others in {
         "name": "cobalt_jobid jobid job_id job id job_name",
+        "ended": "state job_state status",
+        "exit_status": "exitstatus exit_code exitcode",
         "nodes": "nodesused resources_used.nodect num_nodes nnodes nodes_used allocated_nodes "
         "allocnodes resource_list.nodect",
         "ranks": "nprocs processes ntasks procs resource_list.mpiprocs",
@@ -38,7 +40,7 @@ BOTH_WAYS = {
     "layout": ("read_layout", "write_layout"),
 }
 
-_OURS = (*JobRecord.model_fields, *BOTH_WAYS, "began")
+_OURS = (*JobRecord.model_fields, *BOTH_WAYS, "began", "exit_status")
 """In an order, so that of several wrong values the same one is told each time."""
 
 

@@ -125,6 +125,10 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
     per_node = _middle((job.ranks or 1) / (job.nodes or 1) for job in jobs)
     ranks = max(round(nodes * per_node), 1)
     io_ranks = _middle((job.io_ranks or 1) / (job.ranks or 1) for job in jobs) * ranks
+    usual: dict[str, Any] = {
+        what: round(_middle(getattr(job, what) for job in jobs))
+        for what in ("read_call", "write_call", "files", "opens", "stats", "steps")
+    }
     record = JobRecord(
         name=name,
         nodes=nodes,
@@ -136,10 +140,7 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
         write_layout=_commonest(jobs, "write_layout"),
         stripe_count=_commonest(known, "stripe_count"),
         stripe_size=_commonest(known, "stripe_size"),
-        **{
-            what: round(_middle(getattr(job, what) for job in jobs))
-            for what in ("read_call", "write_call", "files", "opens", "stats", "steps")
-        },
+        **usual,
     )
     return JobKind(
         typical(record, habits),

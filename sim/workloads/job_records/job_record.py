@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from xc40io.config.jobs import Name
 from xc40io.config.model import Model
 from xc40io.config.units import Bytes, Count, Seconds, Size
+from xc40io.workloads.job_records.endings import Ended
 from xc40io.workloads.kernels.production import MOST_TIMES
 
 Layout = Literal["rank", "job"]
@@ -21,6 +22,7 @@ class JobRecord(Model):
     """What is known of a job; None where nothing is."""
 
     name: Name  # what it is called
+    ended: Ended | None = None  # how it ended
     # compute nodes, and ranks on all of them
     nodes: Count | None = None
     ranks: Count | None = None

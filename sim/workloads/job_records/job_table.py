@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +12,11 @@ from pydantic import ValidationError
 from xc40io.config.errors import InputError
 from xc40io.config.model import explain
 from xc40io.config.reading import Cursor, reading
+from xc40io.topology.text import format_count
 from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.cells import clock_time, date_of, whole
 from xc40io.workloads.job_records.columns import in_own_names, unused_columns
+from xc40io.workloads.job_records.endings import Ended, ended_by
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.job_rows import check_head, read_rows
 
@@ -33,6 +36,35 @@ class JobTable(NamedTuple):
     steps: int  # of batch scripts, folded into their jobs
     never_began: int  # jobs that were left out
     left_out: str = ""  # rows that cannot be read, and why the first of them
+
+    @property
+    def unlike(self) -> str:
+        """How many jobs did not complete; nothing if none is known that did not."""
+        counts = Counter(record.ended for record in self.records)
+        told = [f"{counts[ended]:,} {words}" for ended, words in _UNLIKE.items() if counts[ended]]
+        return f"{', '.join(told)} of {format_count(len(self.records), 'job')}" if told else ""
+
+    @property
+    def completed(self) -> JobTable:
+        """The table without the jobs that are known not to have completed.
+
+        Raises
+        ------
+        InputError
+            If none is left.
+        """
+        kept = tuple(record for record in self.records if record.ended not in _UNLIKE)
+        if not kept:
+            raise InputError(f"--completed: {self.unlike}; right would be a job that completed")
+        return self._replace(records=kept)
+
+
+_UNLIKE: dict[Ended, str] = {
+    "failed": "failed",
+    "timed out": "timed out",
+    "cancelled": "cancelled",
+    "running": "not at their end",
+}
 
 
 def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
@@ -110,7 +142,15 @@ def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any
             values[name] = clock_time(value, name, at)
         elif name == "name":
             values[name] = str(value).strip()
-    return values
+    told = values.pop("ended", None), values.pop("exit_status", None)
+    ended = ended_by(*told, over_time=_is_over_time(values))
+    return values if ended is None else values | {"ended": ended}
+
+
+def _is_over_time(values: Mapping[str, Any]) -> bool:
+    """Tell whether a job ran as long as it had asked for."""
+    ran, asked = (date_of(values.get(name)) for name in ("runtime", "walltime"))
+    return ran is not None and asked is not None and ran.seconds >= asked.seconds
 
 
 def _count_from_first(rows: dict[int, dict[str, Any]], at: Cursor, bad: BadRows) -> None:

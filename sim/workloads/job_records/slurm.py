@@ -32,7 +32,7 @@ _NODES = ("nnodes", "allocnodes", "alloctres", "nodelist", "reqnodes", "reqtres"
 """Columns that tell the nodes of a job, what it was given before what it asked for."""
 
 _MOVED = ("tresusageintot", "tresusageouttot", "avediskread", "avediskwrite")
-_USED = (*_MOVED, *_NODES, "ntasks", "state")
+_USED = (*_MOVED, *_NODES, "ntasks")
 
 
 class FoldedRows(NamedTuple):

@@ -46,6 +46,8 @@ def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:
         recorded = scenario.queue.policy == "recorded"
         table = read_job_table(scenario.records.table, recorded=recorded)
         records += _complete(table.records, scenario.records.habits, scenario)
+        if table.unlike:
+            notes.append(f"{table.unlike}: they run as the others")
         if table.left_out:
             notes.append(f"left out: {table.left_out}")
         usual = load_habits(scenario.records.habits)

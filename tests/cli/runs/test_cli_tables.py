@@ -66,6 +66,22 @@ def test_a_row_that_cannot_be_read_is_told(xc40io, week: str) -> None:
     assert told == "1 row that cannot be read (row 7: has 3 cells)"
 
 
+def test_jobs_that_did_not_complete_stand_apart(xc40io, week: str) -> None:
+    Path(week).write_text(SACCT.replace("genes|COMPLETED", "genes|TIMEOUT"))
+    found = xc40io("jobs", "summary", week)
+    lines = {" ".join(line.split()) for line in found.stdout.splitlines()}
+    assert "completed 1 0 B 64.0 MiB 66.7 % 4.0" in lines
+    assert "timed out 1 32.0 MiB 4.00 KiB 33.3 % 4.0" in lines
+    apart = json.loads(xc40io("jobs", "summary", week, "--json").stdout)["endings"]
+    assert [(row["ended"], row["jobs"], row["read"]) for row in apart] == [
+        ("completed", 1, 0),
+        ("timed out", 1, 32 << 20),
+    ]
+    left = xc40io("jobs", "summary", week, "--completed").stdout
+    assert "1 kind of jobs: 1 of 1 jobs" in left
+    assert "How jobs ended" not in left
+
+
 def test_a_table_without_bytes_is_told_of_all_the_same(xc40io, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_text("01/24/2022 09:10:00;E;7;start=1 end=9 resources_used.nodect=4\n")

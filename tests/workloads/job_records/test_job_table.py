@@ -165,6 +165,45 @@ def test_what_is_no_table_is_refused(tmp_path: Path, name: str, text: str, words
         read_job_table(written(tmp_path, text, name))
 
 
+@pytest.mark.parametrize(
+    ("head", "row", "ended"),
+    [
+        ("State", "COMPLETED", "completed"),
+        ("State,ExitCode", "CANCELLED by 5,0:15", "cancelled"),
+        ("State", "OUT_OF_MEMORY", "failed"),
+        ("state", "Timed out", "timed out"),
+        ("state", "NODE_FAIL", "failed"),
+        ("state", "PREEMPTED", "cancelled"),
+        ("job_state", "RUNNING", "running"),
+        ("status,exit_status", "finished,0", "completed"),
+        ("EXIT_STATUS", "0.0", "completed"),
+        ("exit_code", "1", "failed"),
+        ("ExitCode", "0:9", "cancelled"),
+        ("Exit_status,elapsed,timelimit", "271,3600,01:00:00", "timed out"),
+        ("Exit_status,elapsed,timelimit", "271,60,01:00:00", "cancelled"),
+        ("Exit_status,elapsed,timelimit", "-29,3605,01:00:00", "timed out"),
+        ("Exit_status,elapsed,timelimit", "-11,5,01:00:00", "failed"),
+        ("exit_status,elapsed,timelimit", "1,3600,01:00:00", "failed"),
+        ("state", "odd", None),
+        ("exit_status", "odd", None),
+    ],
+)
+def test_how_jobs_ended(tmp_path: Path, head: str, row: str, ended: str | None) -> None:
+    table = read_job_table(written(tmp_path, f"nodes,{head}\n1,{row}\n"))
+    assert [job.ended for job in table.records] == [ended]
+    assert not table.unused
+
+
+def test_jobs_that_did_not_complete_are_counted_and_can_be_left_out(tmp_path: Path) -> None:
+    rows = "a,1,COMPLETED\nb,1,FAILED\nc,1,TIMEOUT\nd,1,FAILED\ne,1,\n"
+    table = read_job_table(written(tmp_path, f"job,nodes,state\n{rows}"))
+    assert table.unlike == "2 failed, 1 timed out of 5 jobs"
+    assert [job.name for job in table.completed.records] == ["a", "e"]
+    assert not table.completed.unlike
+    with pytest.raises(InputError, match="--completed: 2 failed of 2 jobs; right would be"):
+        table._replace(records=(table.records[1], table.records[3])).completed  # noqa: B018
+
+
 def test_several_rows_none_of_which_can_be_read(tmp_path: Path) -> None:
     words = r"row 2: nodes = 'x': should be a whole number; nor can any of the other 2 rows be read"
     with pytest.raises(InputError, match=words):
