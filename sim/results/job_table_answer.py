@@ -90,7 +90,7 @@ QUANTITIES: Columns = (
 )
 
 KINDS: Columns = (
-    Column("name", WORDS, head="kind", help="What its jobs do, and on how many nodes."),
+    Column("name", WORDS, head="kind", help="What most of its jobs are called, or do; nodes."),
     Column("jobs", NUMBER, help="In the table."),
     Column("nodes", NUMBER, help="Of the job that stands for them: the geometric mean."),
     Column("ranks", NUMBER, help="Of it, on all its nodes."),

@@ -11,7 +11,8 @@ from xc40io.workloads.job_records.job_record import JobRecord
 ALIASES = {
     name: tuple(others.split())
     for name, others in {
-        "name": "cobalt_jobid jobid job_id job id job_name",
+        "name": "cobalt_jobid jobid job_id job id",
+        "application": "jobname job_name application app appname exe executable",
         "ended": "state job_state status",
         "exit_status": "exitstatus exit_code exitcode",
         "nodes": "nodesused resources_used.nodect num_nodes nnodes nodes_used allocated_nodes "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from xc40io.config.errors import InputError
@@ -57,7 +58,13 @@ def read_darshan_text(text: str, at: Cursor) -> dict[str, Any]:
     ranks = at.count("nprocs", head.get("nprocs", ""), MOST_RANKS)
     if ranks < 1:
         raise at.wrong("nprocs", ranks, "the number of the job's processes, 1 or more")
-    return {"runtime": head.get("run time")} | of_totals(totals, ranks) | _sharing(text, at)
+    known = {"runtime": head.get("run time"), "application": _program(head.get("exe", ""))}
+    return known | of_totals(totals, ranks) | _sharing(text, at)
+
+
+def _program(line: str) -> str | None:
+    """Return the name of the program of a command line; None if there is none."""
+    return PurePosixPath(line.split()[0]).name if line.split() else None
 
 
 def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, Any]:

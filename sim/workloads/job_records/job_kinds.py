@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import exp, log
@@ -169,10 +170,40 @@ def _commonest(jobs: Iterable[JobRecord], field: str) -> Any:
 
 
 def _names(groups: Sequence[Sequence[JobRecord]]) -> list[str]:
-    """Return short names, unlike each other: ``write-128``, by what the jobs do and their nodes."""
+    """Return short names, unlike each other: ``climate-128`` or ``write-128``.
+
+    What most jobs of a kind are called is its name, else what they do, and their nodes.
+    """
     names: list[str] = []
     for jobs in groups:
-        name = f"{_way(jobs[0])}-{_usual_nodes(jobs)}"
+        name = f"{_application(jobs) or _way(jobs[0])}-{_usual_nodes(jobs)}"
         same = sum(other == name or other.startswith(f"{name}-") for other in names)
         names.append(f"{name}-{same + 1}" if same else name)
     return names
+
+
+_SCRIPT = re.compile(r"\.(?:sh|csh|bash|sbatch|slurm|pbs|cobalt|job|py)$", re.IGNORECASE)
+_NUMBERS = re.compile(r"(?:[-_.]+\d+)+$")
+_SAYS_NOTHING = re.compile(
+    r"\d*|batch|bash|csh|interactive|job|run|salloc|sbatch|script|sh|stdin|submit|test|wrap",
+    re.IGNORECASE,
+)
+"""What jobs are called of which nobody has said what they are."""
+
+
+def _application(jobs: Sequence[JobRecord]) -> str:
+    """Return what more than half of some jobs are called, but for its numbers; else nothing."""
+    names = Counter(_plain(job.application or "") for job in jobs)
+    name, count = names.most_common(1)[0]
+    return name if 2 * count > len(jobs) else ""
+
+
+def _plain(name: str) -> str:
+    """Return the name of an application as names of kinds may be; nothing if it says nothing."""
+    bare = re.sub(r"[^A-Za-z0-9_.]+", "-", _SCRIPT.sub("", name.strip()))
+    bare = _NUMBERS.sub("", bare).strip("-_.")[:_LONGEST]
+    return "" if _SAYS_NOTHING.fullmatch(bare) else bare
+
+
+_LONGEST = 24
+"""Letters of an application in the name of a kind."""

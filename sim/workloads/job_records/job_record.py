@@ -22,6 +22,7 @@ class JobRecord(Model):
     """What is known of a job; None where nothing is."""
 
     name: Name  # what it is called
+    application: str | None = None  # what its owner calls what it runs
     ended: Ended | None = None  # how it ended
     # compute nodes, and ranks on all of them
     nodes: Count | None = None

@@ -140,7 +140,7 @@ def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any
             values[name] = whole(value, name, at)
         elif name in _TIMES:
             values[name] = clock_time(value, name, at)
-        elif name == "name":
+        elif name in ("name", "application"):
             values[name] = str(value).strip()
     told = values.pop("ended", None), values.pop("exit_status", None)
     ended = ended_by(*told, over_time=_is_over_time(values))

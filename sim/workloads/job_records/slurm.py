@@ -203,6 +203,7 @@ def _rows_of_job(one: object, at: Cursor) -> list[Row]:
     limit = _number(time.get("limit"))
     row = {
         "JobID": name,
+        "JobName": job.get("name"),
         "State": ",".join(map(str, _list(_dict(job.get("state")).get("current")))),
         "NNodes": _number(job.get("allocation_nodes")),
         "AllocTRES": _given("node", _dict(job.get("tres")).get("allocated"), at),

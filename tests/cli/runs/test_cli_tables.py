@@ -33,8 +33,7 @@ def test_a_summary_tells_what_is_known_and_what_is_assumed(xc40io, week: str) ->
     assert "write_layout 0 drawn by ranks, as on Intrepid" in lines
     assert "* Folded into their jobs: 2 steps." in lines
     assert "* Left out: 1 job that never began." in lines
-    assert "* Columns that are not used: JobName." in lines
-    assert "write-4 1 4 8 0 B 64.0 MiB shared 66.7 % 50.0 %" in lines
+    assert "climate-4 1 4 8 0 B 64.0 MiB shared 66.7 % 50.0 %" in lines
     assert "2 kinds of jobs: 2 of 2 jobs, 100.0 % of the bytes and 100.0 % of the node-hours." in (
         lines
     )
@@ -46,7 +45,7 @@ def test_the_largest_kinds_alone_and_as_json(xc40io, week: str) -> None:
     assert (document["jobs"], document["steps"], document["never_began"]) == (2, 2, 1)
     (kind,) = document["kinds"]
     assert (kind["name"], kind["written"], round(kind["bytes_share"], 4)) == (
-        *("write-4", 64 << 20, 0.6666),
+        *("climate-4", 64 << 20, 0.6666),
     )
     fields = {row["field"]: row for row in document["quantities"]}
     assert fields["ranks"]["known"] == 2

@@ -53,6 +53,26 @@ def test_layouts_and_calls_part_kinds_and_are_the_commonest_and_the_median() -> 
     assert [kind.record.write_call for kind in kinds] == [2 << 20, 1 << 20, 4096]
 
 
+@pytest.mark.parametrize(
+    ("called", "kind"),
+    [
+        ("climate climate", "climate-4"),
+        ("run_x.sh run_x_017.sh run_x-2-3", "run_x-4"),
+        ("climate genes", "write-4"),
+        ("climate genes climate", "climate-4"),
+        ("batch 12345", "write-4"),
+        ("two%words two%words", "two-words-4"),
+        ("vasp6", "vasp6-4"),
+    ],
+)
+def test_a_kind_is_called_as_most_of_its_jobs_are(called: str, kind: str) -> None:
+    jobs = [
+        job(f"j{number}", 4, written=GB, application=name)
+        for number, name in enumerate(called.split())
+    ]
+    assert [found.record.name for found in kinds_of(jobs, HABITS).kinds] == [kind]
+
+
 def test_nothing_is_drawn() -> None:
     kinds = kinds_of([job("a", 4, written=GB)], HABITS).kinds
     assert kinds == kinds_of([job("a", 4, written=GB)], HABITS).kinds

@@ -89,7 +89,7 @@ def test_totals_of_darshan_are_a_job(tmp_path: Path) -> None:
     assert (job.name, job.ranks, job.nodes, job.runtime) == ("app", 512, None, 727.0)
     assert (job.read, job.read_call, job.written, job.write_call) == (409600, 4096, 130, 13)
     assert (job.opens, job.stats) == (2, 1)
-    assert (job.read_layout, job.files) == ("job", 2)
+    assert (job.read_layout, job.files, job.application) == ("job", 2, "app")
     assert job.measured == 1.75
 
 

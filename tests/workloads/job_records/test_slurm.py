@@ -44,7 +44,8 @@ def test_steps_become_part_of_their_job(tmp_path: Path, end: str) -> None:
     assert job.written == 1024 + 2**20
     assert (task.name, task.nodes, task.ranks, task.walltime) == ("10_3", 2, None, None)
     assert (found.read_as, found.steps, found.never_began) == ("a table of sacct", 2, 2)
-    assert found.unused == ("JobName",)
+    assert found.unused == ()
+    assert (job.application, task.application) == ("climate", "array")
 
 
 def test_submit_beside_start(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_nodes_are_those_that_were_given_or_asked_for(tmp_path: Path) -> None:
         ("10", 23, None),
     ]
     assert (found.steps, found.never_began) == (2, 1)
-    assert found.unused == ("AllocCPUS", "JobName")
+    assert found.unused == ("AllocCPUS",)
 
 
 def test_a_table_in_which_no_job_began(tmp_path: Path) -> None:
