@@ -18,7 +18,7 @@ from xc40io.telling.answer import (
     Text,
     Values,
 )
-from xc40io.telling.units import BYTES, CELL, NUMBER, ROWS, SHARE, WORDS
+from xc40io.telling.units import BYTES, CELL, NUMBER, ROWS, SHARE, TWO_DECIMALS, WORDS
 from xc40io.topology.text import format_count
 from xc40io.workloads.job_records.drawn import DrawnValue
 from xc40io.workloads.job_records.habits import Habits, typical
@@ -107,7 +107,7 @@ ENDINGS: Columns = (
     Column("read", BYTES, help="By all of them."),
     Column("written", BYTES, help="By all of them."),
     Column("bytes_share", SHARE, head="of all bytes", help="All of them together."),
-    Column("node_hours", NUMBER, head="node-hours", help="Of those whose runtime is known."),
+    Column("node_hours", TWO_DECIMALS, head="node-hours", help="Of those whose runtime is known."),
 )
 
 JOB_TABLE: Columns = (
@@ -116,6 +116,7 @@ JOB_TABLE: Columns = (
     Column("jobs", NUMBER, lambda of: len(of.table.records), help="In it."),
     Column("steps", NUMBER, lambda of: of.table.steps, help="That were folded into their jobs."),
     Column("never_began", NUMBER, lambda of: of.table.never_began, help="Jobs left out."),
+    Column("nodes_from", WORDS, lambda of: of.table.nodes_from, help="If not from nodes."),
     Column("left_out", WORDS, lambda of: of.table.left_out, help="Rows that cannot be read."),
     Column("endings", ROWS, lambda of: _endings(of), inner=ENDINGS, help="Of the jobs."),
     Column("quantities", ROWS, lambda of: _quantities(of), inner=QUANTITIES, help="Of the jobs."),
@@ -133,6 +134,8 @@ def job_table_answer(found: TableOfJobs) -> Answer:
         notes.append(f"Folded into their jobs: {format_count(table.steps, 'step')}.")
     if table.never_began:
         notes.append(f"Left out: {format_count(table.never_began, 'job')} that never began.")
+    if table.nodes_from:
+        notes.append(table.nodes_from)
     if table.left_out:
         notes.append(f"Left out: {table.left_out}.")
     if table.unused:

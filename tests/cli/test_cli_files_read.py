@@ -25,6 +25,7 @@ READ = {
     "h5bench config": f"h5bench {{}}.json {SMALL}",
     "io500 config": f"io500 {{}}.ini {SMALL} --dry-run",
     "jobs summary paths": "jobs summary {}.csv",
+    "jobs summary --machine": "jobs summary jobs.csv --machine {}.yaml",
     "jobs summary --habits": "jobs summary jobs.csv --habits {}.yaml",
     "kernel fit log": "kernel fit {}.darshan",
     "machine show name": "machine {}.yaml",

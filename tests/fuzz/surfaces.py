@@ -229,6 +229,12 @@ FRAME = b"""rank,nprocs,jobid,POSIX_OPENS,POSIX_BYTES_READ,POSIX_WRITES,POSIX_F_
 0,4,7,1,4096,2,0.5
 -1,4,7,1,8192,2,0.5
 """
+WORKLOAD = b"""; MaxNodes: 64
+; MaxProcs: 256
+1 0 10 600 128 -1 -1 128 3600 -1 1 1 1 7 1 -1 -1 -1
+2 60 -1 0 -1 -1 -1 64 600 -1 5 1 1 -1 1 -1 -1 -1
+"""
+
 ACCOUNTING = b"""01/24/2022 09:10:00;E;7.pbs;ctime=1643011200 qtime=1643011200 start=1643011800 \
 Resource_List.select=1:mpiprocs=2 Resource_List.walltime=00:02:00 end=1643011900 \
 resources_used.walltime=00:01:00
@@ -572,7 +578,12 @@ _SETSTRIPES = (
 
 def job_tables() -> st.SearchStrategy[Input]:
     """Tables of jobs of every kind: what each program writes, with hostile values in it."""
-    names = {"j.txt": [DARSHAN_TOTALS], "j.json": [SACCT_JSON], "j.log": [ACCOUNTING]}
+    names = {
+        "j.txt": [DARSHAN_TOTALS],
+        "j.swf": [WORKLOAD],
+        "j.json": [SACCT_JSON],
+        "j.log": [ACCOUNTING],
+    }
     names |= {"j.csv": [JOB_TABLE, SACCT, FRAME], "j.parquet": [_parquet()]}
     return st.sampled_from(sorted(names)).flatmap(
         lambda name: _one_file(edited_bytes(names[name]), name, ("jobs", "summary", name))

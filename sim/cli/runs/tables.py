@@ -8,6 +8,7 @@ from xc40io.cli.face import INTERRUPTED
 from xc40io.cli.options import COMPLETED, JOBS, JSON, MOST_SEEDS, Whole
 from xc40io.cli.study_options import say
 from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
 from xc40io.engine.processors import processors
 from xc40io.results.job_table_answer import TableOfJobs, job_table_answer
 from xc40io.results.progress import ProgressBar
@@ -54,6 +55,11 @@ def jobs() -> None:
     metavar="N",
     help="Kinds of jobs to tell of, those that move most bytes.  [default: 6]",
 )
+@click.option(
+    "--machine",
+    metavar="NAME|FILE",
+    help="Where the jobs ran: what a node has room for, where the table does not tell it.",
+)
 @COMPLETED
 @JOBS
 @JSON
@@ -63,6 +69,7 @@ def summary(
     paths: tuple[str, ...],
     habits: str,
     most: int | None,
+    machine: str | None,
     completed: bool,
     jobs: int | None,
     as_json: bool,
@@ -70,12 +77,14 @@ def summary(
     """Print what is understood of FILE before anything runs: fields, assumptions, kinds of jobs.
 
     FILE is a table of sacct (-P, -p or --json), an accounting log of PBS or Cobalt, CSV, Parquet,
-    JSON or YAML, the text of darshan-parser --total, or a frame of PyDarshan (docs/streams.md).
-    Or Darshan logs, and folders with such in and below them: a row for each, by their counters.
+    JSON or YAML, the Standard Workload Format, the text of darshan-parser --total, or a frame of
+    PyDarshan (docs/streams.md). Or Darshan logs, and folders with such in and below them: a row for
+    each, by their counters.
     """
-    known = load_habits(habits)
+    known, room = load_habits(habits), load_machine(machine) if machine else None
+    known = known.on(room) if room else known
     if not means_logs(paths) and not is_log(paths[0]):
-        table = read_job_table(paths[0])
+        table = read_job_table(paths[0], cores=room.nodes.cores if room else None)
         table = table.completed if completed else table
         of = TableOfJobs(paths[0], table, known, _kinds(table, known, most))
         _print(job_table_answer(of), as_json=as_json)

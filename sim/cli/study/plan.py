@@ -231,16 +231,18 @@ def _mix_of_table(
     path: str, assignments: Sequence[str], asked: Mapping[str, Any]
 ) -> tuple[WorkloadMix, Sequence[Block]]:
     """Return the mix of a table of jobs on its machine, as it was changed."""
-    table, usual = read_job_table(path), load_habits(asked["habits"] or "production")
+    usual = load_habits(asked["habits"] or "production")
     machine = load_machine(asked["machine"] or "theta")
     if assignments:
         machine = machine.with_changes(parse_changes(assignments))
+    table = read_job_table(path, cores=machine.nodes.cores)
     table = table.completed if asked["completed"] else table
     try:
         kinds = kinds_of(table.records, usual.on(machine), asked["kinds"] or MOST_KINDS)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     told = [f"{table.unlike}: they count as the others do."] if table.unlike else []
+    told += [table.nodes_from] if table.nodes_from else []
     told += [f"Left out: {table.left_out}."] if table.left_out else []
     told += fewer_notes(table.records, usual, machine)
     mix = mix_of_jobs(kinds, machine, path)

@@ -17,6 +17,7 @@ ALIASES = {
         "exit_status": "exitstatus exit_code exitcode",
         "nodes": "nodesused resources_used.nodect num_nodes nnodes nodes_used allocated_nodes "
         "allocnodes resource_list.nodect",
+        "processors": "cores num_cores corecount core_count num_processors",
         "ranks": "nprocs processes ntasks procs resource_list.mpiprocs",
         "start": "submit submitted submission_time submissiontime queued_timestamp qtime ctime",
         "began": "started start_time starttime start_timestamp",
@@ -41,8 +42,12 @@ BOTH_WAYS = {
     "layout": ("read_layout", "write_layout"),
 }
 
-_OURS = (*JobRecord.model_fields, *BOTH_WAYS, "began", "exit_status")
+_OURS = (*JobRecord.model_fields, *BOTH_WAYS, "began", "exit_status", "processors")
 """In an order, so that of several wrong values the same one is told each time."""
+
+
+SIZES = ("nodes", "ranks", "processors")
+"""What says how large a job is."""
 
 
 def own_name(column: str) -> str:

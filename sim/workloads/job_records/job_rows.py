@@ -16,7 +16,7 @@ from xc40io.config.text.json_text import parse_json
 from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
 from xc40io.workloads.job_records.bad_rows import BadRows
-from xc40io.workloads.job_records.columns import own_name
+from xc40io.workloads.job_records.columns import SIZES, own_name
 from xc40io.workloads.job_records.darshan_frame import fold_files, is_darshan_frame
 from xc40io.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
 from xc40io.workloads.job_records.slurm import (
@@ -24,6 +24,12 @@ from xc40io.workloads.job_records.slurm import (
     is_slurm,
     is_slurm_json,
     rows_of_json,
+)
+from xc40io.workloads.job_records.standard_workload import (
+    is_standard_workload,
+    never_ran,
+    processors_per_node,
+    standard_rows,
 )
 
 Row = Mapping[str, Any]
@@ -40,6 +46,7 @@ class JobRows(NamedTuple):
     bad: BadRows  # that are left out
     steps: int = 0  # that were folded into their jobs
     never_began: int = 0  # jobs that were left out, for they never had nodes
+    cores: int | None = None  # of a node of the machine, if the file tells
 
 
 JOB_TABLE = Kind("a table of jobs", 1 << 28)
@@ -68,6 +75,11 @@ def read_rows(path: Path, at: Cursor) -> JobRows:
     if is_accounting_log(text):
         logged = _few(accounting_rows(text, at, bad), path)
         return JobRows("an accounting log of PBS or Cobalt", logged, bad)
+    if is_standard_workload(text):
+        listed = list(standard_rows(text, at, bad))
+        ran = _few((line for line in listed if not never_ran(line[1])), path)
+        cores, waited = processors_per_node(text), len(listed) - len(ran)
+        return JobRows("the Standard Workload Format", ran, bad, never_began=waited, cores=cores)
     if text.lstrip()[:1] in ("{", "["):
         return _json_rows(text, path, at, bad)
     return _lines(text, path, at, bad)
@@ -88,8 +100,8 @@ def _lines(text: str, path: Path, at: Cursor, bad: BadRows) -> JobRows:
     if first.count(between) == 0 and path.suffix != ".csv" and text.strip():
         raise InputError(
             f"{path}: not a table of jobs; right would be a file that ends in .csv, .parquet or "
-            ".yaml, what sacct -P or sacct --json prints, an accounting log of PBS or Cobalt, or "
-            "what darshan-parser --total prints"
+            ".yaml, what sacct -P or sacct --json prints, an accounting log of PBS or Cobalt, "
+            "the Standard Workload Format, or what darshan-parser --total prints"
         )
     rows = _few(_cells(text, between, at, bad), path)
     return _folded(_BETWEEN[between], rows, path, at, bad)
@@ -212,7 +224,7 @@ def _flat(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_head(rows: Sequence[Row], path: Path) -> None:
     """Raise InputError if no column says how large a job is."""
-    if not any(own_name(name) in ("nodes", "ranks") for row in rows for name in row):
+    if not any(own_name(name) in SIZES for row in rows for name in row):
         names = ", ".join(dict.fromkeys(name for row in rows[:5] for name in row))
         raise InputError(
             f"{path}: has no column for the size of a job, but {names or 'none'}; right would be "

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from xc40io.config.errors import InputError
 from xc40io.config.model import explain
 from xc40io.config.reading import Cursor, reading
+from xc40io.config.units import MOST_COUNT
 from xc40io.topology.text import format_count
 from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.cells import clock_time, date_of, whole
@@ -36,6 +37,7 @@ class JobTable(NamedTuple):
     steps: int  # of batch scripts, folded into their jobs
     never_began: int  # jobs that were left out
     left_out: str = ""  # rows that cannot be read, and why the first of them
+    nodes_from: str = ""  # what nodes were counted from, if not from nodes: a sentence
 
     @property
     def unlike(self) -> str:
@@ -67,7 +69,9 @@ _UNLIKE: dict[Ended, str] = {
 }
 
 
-def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
+def read_job_table(
+    path: str | Path, *, recorded: bool = False, cores: int | None = None
+) -> JobTable:
     """Read a table of jobs.
 
     Parameters
@@ -79,6 +83,8 @@ def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
         or a frame of PyDarshan.
     recorded
         Whether ``start`` is to be when jobs began, where the table has that, too.
+    cores
+        Of a node, where the table tells processors alone, and not how many a node has.
 
     Raises
     ------
@@ -88,13 +94,13 @@ def read_job_table(path: str | Path, *, recorded: bool = False) -> JobTable:
     """
     path = Path(path)
     with reading(path, _RIGHT) as at:
-        return _table(path, at, recorded=recorded)
+        return _table(path, at, recorded=recorded, cores=cores)
 
 
 _RIGHT = "a table of jobs, as docs/streams.md describes them"
 
 
-def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
+def _table(path: Path, at: Cursor, *, recorded: bool, cores: int | None) -> JobTable:
     found = read_rows(path, at)
     bad = found.bad
     bad.check(len(found.rows))
@@ -108,9 +114,12 @@ def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
     rows = [row for _, row in found.rows]
     check_head(rows, path)
     ours: dict[int, dict[str, Any]] = {}
+    by_processors = False
     for number, row in found.rows:
         with bad.row(number):
-            ours[number] = _own(row, at, recorded=recorded)
+            own = _own(row, at, recorded=recorded)
+            by_processors |= _counts_nodes(own, found.cores or cores, at)
+            ours[number] = own
     _count_from_first(ours, at, bad)
     records: dict[str, tuple[int, JobRecord]] = {}
     for place, (number, row) in enumerate(ours.items(), start=1):
@@ -126,6 +135,7 @@ def _table(path: Path, at: Cursor, *, recorded: bool) -> JobTable:
         found.steps,
         found.never_began,
         bad.words,
+        _nodes_words(found.cores, cores) if by_processors else "",
     )
 
 
@@ -151,6 +161,28 @@ def _is_over_time(values: Mapping[str, Any]) -> bool:
     """Tell whether a job ran as long as it had asked for."""
     ran, asked = (date_of(values.get(name)) for name in ("runtime", "walltime"))
     return ran is not None and asked is not None and ran.seconds >= asked.seconds
+
+
+def _counts_nodes(row: dict[str, Any], cores: int | None, at: Cursor) -> bool:
+    """Count the nodes of a row from its processors; tell whether it tells no nodes itself."""
+    told = row.pop("processors", None)
+    if told is None or "nodes" in row:
+        return False
+    processors = at.count("processors", told, MOST_COUNT)
+    if cores is not None:
+        row["nodes"] = -(-processors // cores)
+    row.setdefault("ranks", processors)
+    return True
+
+
+def _nodes_words(told: int | None, asked: int | None) -> str:
+    """Say what nodes were counted from."""
+    if told is None and asked is None:
+        return "Of nodes nothing is told: processors are taken for ranks."
+    whose = "of the machine" if told is None else "by the head of the file"
+    return (
+        f"Nodes are counted from processors, {told or asked:,} a node {whose}, and each has a rank."
+    )
 
 
 def _count_from_first(rows: dict[int, dict[str, Any]], at: Cursor, bad: BadRows) -> None:

@@ -44,10 +44,15 @@ def recorded_jobs(scenario: StreamScenario) -> RecordedJobs:
     notes = []
     if scenario.records is not None:
         recorded = scenario.queue.policy == "recorded"
-        table = read_job_table(scenario.records.table, recorded=recorded)
+        cores = _machine(scenario).nodes.cores
+        table = read_job_table(scenario.records.table, recorded=recorded, cores=cores)
         records += _complete(table.records, scenario.records.habits, scenario)
         if table.unlike:
             notes.append(f"{table.unlike}: they run as the others")
+        if table.nodes_from:
+            notes.append(table.nodes_from.rstrip("."))
+        if not any(record.read or record.written for record in table.records):
+            notes.append("of no job the bytes are known, so none reads or writes")
         if table.left_out:
             notes.append(f"left out: {table.left_out}")
         usual = load_habits(scenario.records.habits)

@@ -69,8 +69,8 @@ def test_jobs_that_did_not_complete_stand_apart(xc40io, week: str) -> None:
     Path(week).write_text(SACCT.replace("genes|COMPLETED", "genes|TIMEOUT"))
     found = xc40io("jobs", "summary", week)
     lines = {" ".join(line.split()) for line in found.stdout.splitlines()}
-    assert "completed 1 0 B 64.0 MiB 66.7 % 4.0" in lines
-    assert "timed out 1 32.0 MiB 4.00 KiB 33.3 % 4.0" in lines
+    assert "completed 1 0 B 64.0 MiB 66.7 % 4.00" in lines
+    assert "timed out 1 32.0 MiB 4.00 KiB 33.3 % 4.00" in lines
     apart = json.loads(xc40io("jobs", "summary", week, "--json").stdout)["endings"]
     assert [(row["ended"], row["jobs"], row["read"]) for row in apart] == [
         ("completed", 1, 0),
