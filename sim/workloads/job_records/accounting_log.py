@@ -23,14 +23,15 @@ def is_accounting_log(text: str) -> bool:
 def accounting_rows(text: str, at: Cursor, bad: BadRows) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the fields of the ``E`` records, with the numbers of their lines.
 
-    A job that was run again has several: the last counts. Without ``resources_used.nodect`` its
-    nodes are those asked for, and its ranks ``mpiprocs`` of all chunks of ``select``.
+    A job that was run again has several: the last counts. Of an array each of its jobs counts, not
+    the record of the whole. Without ``resources_used.nodect`` nodes are the hosts it was given, or
+    those asked for, and its ranks are those asked for.
     ``at`` is told where the reader is, ``bad`` what is left out.
     """
     last: dict[str, tuple[int, dict[str, Any]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         found = _RECORD.fullmatch(line.strip())
-        if found is None or found[2] != "E":
+        if found is None or found[2] != "E" or "[]" in found[3]:
             continue
         fields = {name: value.strip('"') for name, value in _FIELD.findall(found[4])}
         with bad.row(number):
@@ -47,14 +48,26 @@ def _ran(fields: dict[str, str], at: Cursor) -> dict[str, Any]:
 
 
 def _asked(fields: dict[str, str], at: Cursor) -> dict[str, Any]:
-    """Return nodes and ranks of ``Resource_List.select``: ``2:ncpus=64:mpiprocs=32+1:ncpus=8``."""
-    nodes = ranks = 0
-    for chunk in fields.get("Resource_List.select", "").split("+"):
-        count = _CHUNK.match(chunk)
-        each = re.search(r"mpiprocs=(\d+)", chunk)
-        if count is not None:
-            chunks = at.count("Resource_List.select", count[1], MOST_COUNT)
+    """Return nodes and ranks that were asked for, and nodes that were given.
+
+    ``Resource_List.select`` of PBS is ``2:ncpus=64:mpiprocs=32+1:ncpus=8``, ``Resource_List.nodes``
+    of TORQUE ``2:ppn=16+nid00012:ppn=8``, ``exec_host`` of both ``nid00012/0*16+nid00013/0``.
+    """
+    found: dict[str, Any] = {}
+    for field, of_each in (("select", "mpiprocs"), ("nodes", "ppn")):
+        nodes = ranks = 0
+        for chunk in filter(None, fields.get(f"Resource_List.{field}", "").split("+")):
+            count = _CHUNK.match(chunk)
+            each = re.search(rf"{of_each}=(\d+)", chunk)
+            chunks = at.count(f"Resource_List.{field}", count[1], MOST_COUNT) if count else 1
             nodes += chunks
-            ranks += chunks * at.count("mpiprocs", each[1], MOST_COUNT) if each else 0
-    found = {"Resource_List.nodect": nodes, "Resource_List.mpiprocs": ranks}
-    return {name: value for name, value in found.items() if value}
+            ranks += chunks * at.count(of_each, each[1], MOST_COUNT) if each else 0
+        found |= {"Resource_List.nodect": nodes} if nodes else {}
+        found |= {"Resource_List.mpiprocs": ranks} if ranks else {}
+    width, per_node = (fields.get(f"Resource_List.{name}", "") for name in ("mppwidth", "mppnppn"))
+    if width:
+        found["Resource_List.mpiprocs"] = ranks = at.count("mppwidth", width, MOST_COUNT)
+        if per_node:
+            found["Resource_List.nodect"] = -(-ranks // max(at.count("mppnppn", per_node), 1))
+    hosts = {host.partition("/")[0] for host in fields.get("exec_host", "").split("+") if host}
+    return found | ({"exec_hosts": len(hosts)} if hosts else {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from xc40io.config.reading import Cursor
@@ -14,7 +15,7 @@ _LARGE = 1e8
 
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 
-_NOTHING = ("", "nan", "na", "unknown", "none", "unlimited", "partition_limit", "invalid")
+_NOTHING = ("", "nan", "na", "n/a", "unknown", "none", "unlimited", "partition_limit", "invalid")
 """What says that nothing is known or set; the last five are Slurm's words for it."""
 
 
@@ -77,3 +78,9 @@ def whole(value: object, field: str, at: Cursor) -> object:
     except ValueError:
         return value
     return at.count(field, number)
+
+
+def program_of(line: str) -> str:
+    """Return what a job is called, or of a path with words behind it the program's own name."""
+    first = line.split()[0] if line.split() else ""
+    return PurePosixPath(first).name if "/" in first else line.strip()

@@ -23,6 +23,50 @@ def is_darshan_frame(head: Sequence[str]) -> bool:
     )
 
 
+def is_darshan_totals(head: Sequence[str]) -> bool:
+    """Tell whether columns are totals of Darshan by job, as ``total_POSIX_BYTES_READ``."""
+    return any(name in _TOTALS for name in head) and "nprocs" in head
+
+
+_TOTALS = {
+    f"total_{module}_{counter}": (module, counter) for module in MODULES for counter in COUNTERS
+}
+
+
+def add_totals(
+    rows: Sequence[tuple[int, Row]], at: Cursor, bad: BadRows
+) -> list[tuple[int, dict[str, Any]]]:
+    """Return rows of totals of Darshan by the columns of a table, POSIX and STDIO added up.
+
+    ``at`` is told where the reader is, ``bad`` what is left out.
+    """
+    found: list[tuple[int, dict[str, Any]]] = []
+    for number, row in rows:
+        with bad.row(number):
+            ranks = max(_count(row, "nprocs", at), 1)
+            totals = {
+                _TOTALS[name]: at.number(name, value)
+                for name, value in row.items()
+                if name in _TOTALS and not is_empty(value)
+            }
+            rest = {name: value for name, value in row.items() if name not in _TOTALS}
+            told = {counter for _, counter in totals}
+            added = of_totals(totals, ranks)
+            found.append(
+                (number, rest | {what: added[what] for what in added if _OF[what] in told})
+            )
+    return found
+
+
+_OF = {
+    **{"read": "BYTES_READ", "written": "BYTES_WRITTEN", "read_call": "READS"},
+    **{"write_call": "WRITES", "opens": "OPENS", "stats": "STATS", "ranks": ""},
+    **{"read_seconds": "F_READ_TIME", "write_seconds": "F_WRITE_TIME"},
+    "metadata_seconds": "F_META_TIME",
+}
+"""Of which counter each quantity is made."""
+
+
 def fold_files(
     rows: Sequence[tuple[int, Row]], name: str, at: Cursor, bad: BadRows
 ) -> list[tuple[int, dict[str, Any]]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 from xc40io.config.errors import InputError
@@ -58,13 +57,8 @@ def read_darshan_text(text: str, at: Cursor) -> dict[str, Any]:
     ranks = at.count("nprocs", head.get("nprocs", ""), MOST_RANKS)
     if ranks < 1:
         raise at.wrong("nprocs", ranks, "the number of the job's processes, 1 or more")
-    known = {"runtime": head.get("run time"), "application": _program(head.get("exe", ""))}
+    known = {"runtime": head.get("run time"), "application": head.get("exe", "").partition(" ")[0]}
     return known | of_totals(totals, ranks) | _sharing(text, at)
-
-
-def _program(line: str) -> str | None:
-    """Return the name of the program of a command line; None if there is none."""
-    return PurePosixPath(line.split()[0]).name if line.split() else None
 
 
 def of_totals(totals: Mapping[tuple[str, str], float], ranks: int) -> dict[str, Any]:

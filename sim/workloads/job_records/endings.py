@@ -37,9 +37,10 @@ def ended_by(state: object, exit_status: object, *, over_time: bool) -> Ended | 
     over_time
         Whether the job ran as long as it had asked for: then that is why it was ended.
     """
-    first = re.split(r"[ ,+]", str(state or "").strip().lower().replace("timed out", "timeout"))[0]
-    if first in _WORDS:
-        return _WORDS[first]
+    for told in (state, exit_status):
+        plain = str(told or "").strip().lower().replace("timed out", "timeout")
+        if ended := _WORDS.get(re.split(r"[ ,+]", plain)[0]):
+            return ended
     found = _STATUS.fullmatch(str("" if exit_status is None else exit_status).strip())
     if found is None:
         return None

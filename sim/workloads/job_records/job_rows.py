@@ -17,7 +17,12 @@ from xc40io.config.text.yaml_text import parse_yaml
 from xc40io.workloads.job_records.accounting_log import accounting_rows, is_accounting_log
 from xc40io.workloads.job_records.bad_rows import BadRows
 from xc40io.workloads.job_records.columns import SIZES, own_name
-from xc40io.workloads.job_records.darshan_frame import fold_files, is_darshan_frame
+from xc40io.workloads.job_records.darshan_frame import (
+    add_totals,
+    fold_files,
+    is_darshan_frame,
+    is_darshan_totals,
+)
 from xc40io.workloads.job_records.darshan_text import is_darshan_text, read_darshan_text
 from xc40io.workloads.job_records.slurm import (
     fold_steps,
@@ -116,6 +121,8 @@ def _folded(
         return _of_slurm("a table of sacct", rows, at, bad)
     if is_darshan_frame(head):
         return JobRows("a frame of PyDarshan", fold_files(rows, path.stem, at, bad), bad)
+    if is_darshan_totals(head):
+        return JobRows(f"{read_as} with totals of Darshan", add_totals(rows, at, bad), bad)
     return JobRows(read_as, rows, bad)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +16,7 @@ from xc40io.config.reading import Cursor, reading
 from xc40io.config.units import MOST_COUNT
 from xc40io.topology.text import format_count
 from xc40io.workloads.job_records.bad_rows import BadRows
-from xc40io.workloads.job_records.cells import clock_time, date_of, whole
+from xc40io.workloads.job_records.cells import clock_time, date_of, program_of, whole
 from xc40io.workloads.job_records.columns import in_own_names, unused_columns
 from xc40io.workloads.job_records.endings import Ended, ended_by
 from xc40io.workloads.job_records.job_record import JobRecord
@@ -139,6 +140,10 @@ def _table(path: Path, at: Cursor, *, recorded: bool, cores: int | None) -> JobT
     )
 
 
+_INDEX = re.compile(r"\[(\d+)\]")
+"""Of a job in an array, as PBS writes it: no name has such brackets here."""
+
+
 def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any]:
     """Return a row by our names, without what is empty."""
     values = in_own_names(row)
@@ -150,8 +155,10 @@ def _own(row: Mapping[str, Any], at: Cursor, *, recorded: bool) -> dict[str, Any
             values[name] = whole(value, name, at)
         elif name in _TIMES:
             values[name] = clock_time(value, name, at)
-        elif name in ("name", "application"):
-            values[name] = str(value).strip()
+        elif name == "name":
+            values[name] = _INDEX.sub(r"_\1", str(value).strip())
+        elif name == "application":
+            values[name] = program_of(str(value))
     told = values.pop("ended", None), values.pop("exit_status", None)
     ended = ended_by(*told, over_time=_is_over_time(values))
     return values if ended is None else values | {"ended": ended}
