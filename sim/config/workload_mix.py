@@ -37,6 +37,7 @@ from xc40io.config.machine import Machine, load_machine, read_machine
 from xc40io.config.model import Model, checked, explain
 from xc40io.config.reading import reads
 from xc40io.config.scenario import Scenario, Seed, with_hints_found
+from xc40io.config.units import Count
 
 Weights = Literal["jobs", "bytes", "node-hours"]
 """Of what the weight of a job is a share: see :class:`WorkloadMix`."""
@@ -59,6 +60,7 @@ class DescribedJob(Job):
     """A job of a mix that is described in its place."""
 
     weight: Weight = 1.0  #: See :class:`WorkloadMix`.
+    rpcs_as_one: Count = 1  #: So many consecutive bulk RPCs are handled as one.
 
 
 class MixJob(Model):
@@ -233,5 +235,6 @@ def _described(job: DescribedJob, machine: Machine, folder: Path) -> Scenario:
         "workload": job.workload.found_from(folder),
         "environment": with_hints_found(job.environment, folder),
         "seed": 1,
+        "rpcs_as_one": job.rpcs_as_one,
     }
     return Scenario(title=job.name, machine=machine, **own)

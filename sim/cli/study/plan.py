@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from xc40io.archive.whole_files import write_whole
 from xc40io.cli import options
 from xc40io.cli.face import typed_command
 from xc40io.cli.options import MOST_RUNS, MOST_SEEDS, Whole
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
+from xc40io.cli.written import FILE
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
@@ -21,7 +25,7 @@ from xc40io.config.workload_mix import MixJob, WorkloadMix, load_mix
 from xc40io.results.job_table_answer import kinds_blocks
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
-from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
+from xc40io.studies.plan.mix_of_jobs import mix_file, mix_of_jobs
 from xc40io.studies.simulations import Simulations
 from xc40io.telling.answer import Points
 from xc40io.workloads.job_records.habits import fewer_notes, load_habits
@@ -165,6 +169,12 @@ class _Studies(NamedTuple):
     help="With --jobs-from: kinds of jobs, those that move most bytes.  [default: 6]",
 )
 @options.COMPLETED
+@click.option(
+    "--output",
+    type=FILE,
+    metavar="MIX.yaml",
+    help="With --jobs-from: write the mix that is made, to be edited and planned for in its place.",
+)
 @study_options(
     repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
 )
@@ -186,6 +196,8 @@ def plan(
     mix, other = _changed(mix, assignments if name else (), seed), None
     if asked["against"] is not None:
         other = _changed(load_mix(asked["against"]), assignments, mix.seed)
+    if name is not None:
+        _check_no_table(asked)
     made = _run(mix, other, asked, study)
     answer = plan_answer(made.mix, typed_command(), *made[1:], about=about)
     return findings_of(_with_next(answer, made.plan, study) if asked["is_next"] else answer)
@@ -220,9 +232,6 @@ def _source(
             "would be one of them"
         )
     if name is not None:
-        wrong = [one for one in ("machine", "habits", "kinds", "completed") if asked[one]]
-        if wrong:
-            raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
         return load_mix(name), ()
     return _mix_of_table(table, assignments, asked)
 
@@ -246,7 +255,18 @@ def _mix_of_table(
     told += [f"Left out: {table.left_out}."] if table.left_out else []
     told += fewer_notes(table.records, usual, machine)
     mix = mix_of_jobs(kinds, machine, path)
+    if asked["output"]:
+        _write_mix(mix, asked["output"], asked["machine"] or "theta")
     return mix, [*kinds_blocks(kinds), *([Points(told)] if told else [])]
+
+
+def _write_mix(mix: WorkloadMix, output: str, machine: str) -> None:
+    """Write a mix, with the machine as it is found from there."""
+    if not output.endswith((".yaml", ".yml")):
+        raise InputError(f"--output {output}: right would be a name that ends in .yaml")
+    if machine.endswith((".yaml", ".yml")):
+        machine = os.path.relpath(machine, Path(output).parent)
+    write_whole(output, mix_file(mix, machine), "--output")
 
 
 def _changed(mix: WorkloadMix, assignments: Sequence[str], seed: int | None) -> WorkloadMix:
@@ -262,6 +282,13 @@ def _changed(mix: WorkloadMix, assignments: Sequence[str], seed: int | None) -> 
 
 def _with_seed(job: MixJob, seed: int) -> MixJob:
     return job.model_copy(update={"run": job.run.model_copy(update={"seed": seed})})
+
+
+def _check_no_table(asked: dict[str, Any]) -> None:
+    """Raise InputError if options are there that belong to a table of jobs."""
+    wrong = [one for one in ("machine", "habits", "kinds", "completed", "output") if asked[one]]
+    if wrong:
+        raise InputError(f"--{wrong[0]} belongs to --jobs-from; right would be both")
 
 
 def _check(asked: dict[str, Any], study: Study) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import yaml
+
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
@@ -60,3 +62,33 @@ def _mix_job(kind: JobKind, machine: Machine) -> MixJob:
         **fields,
     )
     return MixJob(name=name, weight=float(kind.jobs), run=run)
+
+
+def mix_file(mix: WorkloadMix, machine: str) -> str:
+    """Return the text of a file that describes a mix of single jobs.
+
+    Parameters
+    ----------
+    mix
+        The mix.
+    machine
+        How the file names its machine.
+    """
+    jobs = [
+        {
+            "name": job.name,
+            "weight": job.weight,
+            **job.run.model_dump(
+                mode="json", exclude_defaults=True, exclude={"title", "machine", "seed"}
+            ),
+        }
+        for job in mix.jobs
+    ]
+    said = {"title": mix.title, "description": mix.description, "machine": machine}
+    return yaml.safe_dump(
+        {**said, "weights": mix.weights, "jobs": jobs},
+        sort_keys=False,
+        default_flow_style=None,
+        width=100,
+        allow_unicode=True,
+    )

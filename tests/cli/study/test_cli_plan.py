@@ -148,6 +148,22 @@ def test_a_table_of_jobs_in_place_of_a_mix() -> None:
     assert {name: job["bytes"] for name, job in first["jobs"].items()} == {"write-2": 12_000_000}
 
 
+def test_the_mix_of_a_table_is_written_and_planned_for_alike() -> None:
+    rows = "big,64,512,0,240 GB,60,rank,64m,0\n"
+    Path("jobs.csv").write_text(JOBS + rows, encoding="utf-8")
+    asked = ("--over", "lustre.osts=56,112", "--set", "nodes.write_copy_rate=1 GB/s", "--json")
+    of_table = from_jobs(*asked, "--output", "made.yaml")
+    assert of_table.exit_code == 0, of_table.output
+    assert "rpcs_as_one: " in Path("made.yaml").read_text(encoding="utf-8")
+    words = ("plan", "made.yaml", "--jobs", "1", "--store", "store", *asked)
+    of_file = CliRunner().invoke(cli, words, prog_name="xc40io")
+    assert "0 runs simulated" in of_file.stderr
+    one, other = (json.loads(found.stdout)["configurations"] for found in (of_table, of_file))
+    assert one == other
+    assert "--output belongs to --jobs-from" in plan("--output", "x.yaml").stderr
+    assert "right would be a name that ends in .yaml" in from_jobs("--output", "x.csv").stderr
+
+
 SHARED = "job,nodes,ranks,written,write_layout\na,2,4,8 MB,job\n"
 
 
