@@ -222,17 +222,12 @@ def kind_rows(kinds: JobKinds | None) -> list[_Kind]:
             kind.record.ranks or 1,
             kind.record.read,
             kind.record.written,
-            _who_shares(kind.record),
+            "shared" if kind.record.shares else "one a rank",
             kind.bytes / kinds.bytes,
             kind.node_seconds / kinds.node_seconds if kinds.node_seconds else 0.0,
         )
         for kind in kinds.kinds
     ]
-
-
-def _who_shares(job: JobRecord) -> str:
-    layout = job.write_layout if job.written >= job.read else job.read_layout
-    return "shared" if layout == "job" else "one a rank"
 
 
 def _quantities(found: TableOfJobs) -> list[_Quantity]:

@@ -34,6 +34,7 @@ from xc40io.workloads.job_records.job_table import read_job_table
 
 if TYPE_CHECKING:
     from xc40io.studies.plan.beside import PlanPair
+    from xc40io.studies.plan.other_layouts import EitherWay, OtherLayouts
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
@@ -73,6 +74,15 @@ class _Studies(NamedTuple):
     sensitivity: MixSensitivity | None
     faults: MixFaults | None
     beside: PlanPair | None = None
+    either: EitherWay | None = None
+
+
+class _Source(NamedTuple):
+    """The jobs that are planned for."""
+
+    mix: WorkloadMix
+    about: Sequence[Block] = ()  # what is to be told of the table that they come from
+    other: OtherLayouts | None = None  # where it does not tell who shares files
 
 
 @click.command(help=_HELP)
@@ -189,17 +199,23 @@ def plan(
     **asked: Any,
 ) -> Findings:
     """Plan, and print the answer."""
+    from xc40io.studies.plan.beside import PlanPair
+    from xc40io.studies.plan.other_layouts import EitherWay
     from xc40io.studies.plan.plan_answer import plan_answer
 
     _check(asked, study)
-    mix, about = _source(name, assignments, asked)
-    mix, other = _changed(mix, assignments if name else (), seed), None
+    source = _source(name, assignments, asked)
+    mix, other = _changed(source.mix, assignments if name else (), seed), None
     if asked["against"] is not None:
         other = _changed(load_mix(asked["against"]), assignments, mix.seed)
     if name is not None:
         _check_no_table(asked)
     made = _run(mix, other, asked, study)
-    answer = plan_answer(made.mix, typed_command(), *made[1:], about=about)
+    if source.other is not None and made.plan is not None:
+        turned = _changed(source.other.mix, (), seed)
+        pair = PlanPair(made.plan, _planned(turned, asked, study))
+        made = made._replace(either=EitherWay(pair, source.other))
+    answer = plan_answer(made.mix, typed_command(), *made[1:], about=source.about)
     return findings_of(_with_next(answer, made.plan, study) if asked["is_next"] else answer)
 
 
@@ -221,10 +237,8 @@ def _with_next(answer: Answer, plan: Plan | None, study: Study) -> Answer:
     return with_advice(answer, study.run(told))
 
 
-def _source(
-    name: str | None, assignments: Sequence[str], asked: Mapping[str, Any]
-) -> tuple[WorkloadMix, Sequence[Block]]:
-    """Return the mix of a file or of a table of jobs, and what is to be told of that table."""
+def _source(name: str | None, assignments: Sequence[str], asked: Mapping[str, Any]) -> _Source:
+    """Return the mix of a file or of a table of jobs."""
     table = asked["table"]
     if (name is None) == (table is None):
         raise InputError(
@@ -232,14 +246,14 @@ def _source(
             "would be one of them"
         )
     if name is not None:
-        return load_mix(name), ()
+        return _Source(load_mix(name))
     return _mix_of_table(table, assignments, asked)
 
 
-def _mix_of_table(
-    path: str, assignments: Sequence[str], asked: Mapping[str, Any]
-) -> tuple[WorkloadMix, Sequence[Block]]:
+def _mix_of_table(path: str, assignments: Sequence[str], asked: Mapping[str, Any]) -> _Source:
     """Return the mix of a table of jobs on its machine, as it was changed."""
+    from xc40io.studies.plan.other_layouts import other_layouts
+
     usual = load_habits(asked["habits"] or "production")
     machine = load_machine(asked["machine"] or "theta")
     if assignments:
@@ -257,7 +271,8 @@ def _mix_of_table(
     mix = mix_of_jobs(kinds, machine, path)
     if asked["output"]:
         _write_mix(mix, asked["output"], asked["machine"] or "theta")
-    return mix, [*kinds_blocks(kinds), *([Points(told)] if told else [])]
+    about = [*kinds_blocks(kinds), *([Points(told)] if told else [])]
+    return _Source(mix, about, other_layouts(kinds, machine, path))
 
 
 def _write_mix(mix: WorkloadMix, output: str, machine: str) -> None:
@@ -325,32 +340,22 @@ def _run(
 ) -> _Studies:
     """Make what is asked for: the plan unless something else is, and no --over."""
     from xc40io.studies.plan.beside import PlanPair, check_beside
-    from xc40io.studies.plan.plan import plan as make_plan
     from xc40io.studies.plan.plan_faults import plan_faults
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
 
     where = study.where
-    wanted = {name: asked[name] for name in ("budget", "goal")}
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = _numbers(asked["failed"])
-    axes, costs = parse_axes(asked["over"]), _costs(asked["costs"])
+    axes = parse_axes(asked["over"])
     varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
     made_plan = made_sensitivity = made_faults = beside = None
 
-    def planned(one: WorkloadMix) -> Plan:
-        made = study.run_kept(
-            lambda tell: make_plan(
-                one, axes, costs=costs, repeat=study.repeat, progress=tell, **wanted, **where
-            )
-        )
-        return replace(made, exact=study.exact)
-
     if other is not None:
         check_beside(mix, other, f"--against {asked['against']}")
-    if axes or plain or other is not None or any(wanted.values()):
-        made_plan = planned(mix)
+    if axes or plain or other is not None or asked["budget"] or asked["goal"]:
+        made_plan = _planned(mix, asked, study)
         if other is not None:
-            beside = PlanPair(made_plan, planned(other))
+            beside = PlanPair(made_plan, _planned(other, asked, study))
     if asked["sensitivity"]:
         made_sensitivity = study.run_kept(
             lambda tell: measure(
@@ -374,6 +379,17 @@ def _run(
             )
         )
     return _Studies(mix, made_plan, made_sensitivity, made_faults, beside)
+
+
+def _planned(mix: WorkloadMix, asked: Mapping[str, Any], study: Study) -> Plan:
+    """Make the plan of a mix."""
+    from xc40io.studies.plan.plan import plan as make_plan
+
+    wanted = {name: asked[name] for name in ("budget", "goal")}
+    wanted |= {"costs": _costs(asked["costs"]), "repeat": study.repeat}
+    axes = parse_axes(asked["over"])
+    made = study.run_kept(lambda tell: make_plan(mix, axes, progress=tell, **wanted, **study.where))
+    return replace(made, exact=study.exact)
 
 
 def _costs(texts: Sequence[str]) -> dict[str, float]:

@@ -17,6 +17,7 @@ from xc40io.studies.plan.beside import PlanPair, beside_document, beside_table, 
 from xc40io.studies.plan.gains import chance_faster
 from xc40io.studies.plan.hardware import is_count
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
+from xc40io.studies.plan.other_layouts import EitherWay, either_way_document, either_way_words
 from xc40io.studies.plan.plan import Configuration, Plan
 from xc40io.studies.plan.plan_faults import FailedParts, FaultCurve, MixFaults
 from xc40io.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
@@ -84,6 +85,7 @@ def plan_answer(
     sensitivity: MixSensitivity | None = None,
     faults: MixFaults | None = None,
     beside: PlanPair | None = None,
+    either: EitherWay | None = None,
     *,
     about: Sequence[Block] = (),
 ) -> Answer:
@@ -101,6 +103,10 @@ def plan_answer(
     if beside is not None:
         blocks.append(_beside_section(beside))
         columns.append(Column("against", ANY, lambda _: beside_document(beside)))
+    if either is not None:
+        said = Points(list(either_way_words(either)))
+        blocks.append(Section("layouts", "What hangs on who shares files", [said]))
+        columns.append(Column("layouts", ANY, lambda _: either_way_document(either)))
     if sensitivity is not None:
         blocks.append(_sensitivity_section(sensitivity))
         columns.append(Column("sensitivity", RECORD, lambda _: sensitivity, inner=_SENSITIVITY))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.workloads.job_records.habits import Habits, typical
-from xc40io.workloads.job_records.job_record import JobRecord
+from xc40io.workloads.job_records.job_record import JobRecord, Layout
 
 MOST_KINDS = 6
 """Kinds that a plan runs unless more are asked for: each costs a run on each machine."""
@@ -35,6 +35,8 @@ class JobKind(NamedTuple):
     bytes: int  # of all its jobs
     node_seconds: float  # of all its jobs; 0 where no runtime is known
     members: tuple[str, ...] = ()  # their names
+    # the job with files shared the other way, where of most of its jobs it is not known who shares
+    otherwise: JobRecord | None = None
 
 
 class JobKinds(NamedTuple):
@@ -150,7 +152,18 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
         sum(map(_moved, jobs)),
         sum(map(_node_seconds, jobs)),
         tuple(job.name for job in jobs),
+        _otherwise(record, known, habits),
     )
+
+
+def _otherwise(record: JobRecord, known: Sequence[JobRecord], habits: Habits) -> JobRecord | None:
+    """Return a job with the other layout each way of which most of some jobs tell none."""
+    turned: dict[str, Layout] = {}
+    for way, moved in (("read_layout", record.read), ("write_layout", record.written)):
+        silent = sum(getattr(job, way) is None for job in known)
+        if moved and 2 * silent > len(known):
+            turned[way] = "rank" if getattr(record, way) == "job" else "job"
+    return typical(record.model_copy(update=turned), habits) if turned else None
 
 
 def _usual_nodes(jobs: Sequence[JobRecord]) -> int:

@@ -69,6 +69,11 @@ class JobRecord(Model):
         return self
 
     @property
+    def shares(self) -> bool:
+        """Whether ranks share the files of the way in which more is moved."""
+        return (self.write_layout if self.written >= self.read else self.read_layout) == "job"
+
+    @property
     def measured(self) -> float | None:
         """Seconds of all ranks together in I/O, as they were measured; None if they were not."""
         known = [

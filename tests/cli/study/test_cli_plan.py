@@ -143,6 +143,9 @@ def test_a_table_of_jobs_in_place_of_a_mix() -> None:
     assert "2 kinds of jobs: 3 of 3 jobs, 100.0 % of the bytes and 100.0 %" in found.stdout
     assert "write-2 0.667, read-1 0.333" in " ".join(found.stdout.split())
     assert "4 runs simulated" in found.stderr
+    words = " ".join(found.stdout.split())
+    assert "assumed: the ranks of read-1 share files. All was run the other way, too." in words
+    assert "* What lustre.osts=112 brings hangs on it: the mix is 0." in words
     fewer = from_jobs("--kinds", "1", "--over", "lustre.osts=28,56", "--json").stdout
     first = json.loads(fewer)["configurations"][0]
     assert {name: job["bytes"] for name, job in first["jobs"].items()} == {"write-2": 12_000_000}

@@ -73,6 +73,19 @@ def test_a_kind_is_called_as_most_of_its_jobs_are(called: str, kind: str) -> Non
     assert [found.record.name for found in kinds_of(jobs, HABITS).kinds] == [kind]
 
 
+def test_where_layouts_are_not_known_the_other_one_is_told_too() -> None:
+    own = [job(f"o{n}", 4, written=GB, write_layout="rank") for n in (1, 2)]
+    unknown = [job(f"u{n}", 4, written=9 * GB) for n in (1, 2, 3)]
+    first, second = kinds_of([*own, *unknown], HABITS).kinds
+    assert first.otherwise is not None
+    assert (first.record.write_layout, first.otherwise.write_layout) == ("job", "rank")
+    assert (first.record.stripe_count, first.otherwise.stripe_count) == (48, None)
+    assert second.otherwise is None
+    (both,) = kinds_of([job("b", 4, read=GB, written=GB, read_layout="rank")], HABITS).kinds
+    assert both.otherwise is not None
+    assert (both.otherwise.read_layout, both.otherwise.write_layout) == ("rank", "rank")
+
+
 def test_nothing_is_drawn() -> None:
     kinds = kinds_of([job("a", 4, written=GB)], HABITS).kinds
     assert kinds == kinds_of([job("a", 4, written=GB)], HABITS).kinds
