@@ -27,7 +27,7 @@ from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_file, mix_of_jobs
 from xc40io.studies.simulations import Simulations
-from xc40io.telling.answer import Points
+from xc40io.telling.answer import Answer, Block, Points
 from xc40io.workloads.job_records.habits import fewer_notes, load_habits
 from xc40io.workloads.job_records.job_kinds import MOST_KINDS, kinds_of
 from xc40io.workloads.job_records.job_table import read_job_table
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from xc40io.studies.plan.plan import Plan
     from xc40io.studies.plan.plan_faults import MixFaults
     from xc40io.studies.plan.plan_sensitivity import MixSensitivity
-    from xc40io.telling.answer import Answer, Block
     from xc40io.validation.next_run import Advice
 
 

@@ -28,11 +28,12 @@ _BRACKETS = re.compile(r"\[([^\]]*)\]")
 _SIZE = re.compile(r"([\d.]+)([KMGTP]?)")
 _NEVER = ("none", "unknown", "0")
 
-_NODES = ("nnodes", "allocnodes", "alloctres", "nodelist", "reqnodes", "reqtres")
-"""Columns that tell the nodes of a job, what it was given before what it asked for."""
+_GIVEN = ("nnodes", "allocnodes", "alloctres", "nodelist")
+_ASKED = ("reqnodes", "reqtres")
+"""Columns that tell the nodes that a job was given, or asked for."""
 
 _MOVED = ("tresusageintot", "tresusageouttot", "avediskread", "avediskwrite")
-_USED = (*_MOVED, *_NODES, "ntasks")
+_USED = (*_MOVED, *_GIVEN, *_ASKED, "ntasks")
 
 
 class FoldedRows(NamedTuple):
@@ -95,7 +96,7 @@ def _one_job(
     number, row = line
     job = {name: value for name, value in row.items() if name.lower() not in _USED}
     low = {name.lower(): value for name, value in row.items()}
-    nodes = _nodes(low, at)
+    nodes = _nodes(low, _GIVEN, at)
     tasks: list[int] = []
     moved: dict[str, list[float]] = {"read": [], "written": []}
     for place, step in steps or [(number, low)]:
@@ -105,14 +106,16 @@ def _one_job(
             tasks.append(own)
         for way, (total, average) in _COLUMNS.items():
             moved[way] += _moved(step, total, average, own, at)
-    nodes = nodes or max(_nodes(step, at) for _, step in steps or [line])
+    at.row(number)
+    nodes = nodes or max((_nodes(step, _GIVEN, at) for _, step in steps), default=0)
+    nodes = nodes or _nodes(low, _ASKED, at)
     sums = {way: round(sum(known)) if known else None for way, known in moved.items()}
     return job | {"NNodes": nodes or None, "NTasks": max(tasks, default=0) or None, **sums}
 
 
-def _nodes(row: Row, at: Cursor) -> int:
+def _nodes(row: Row, columns: Sequence[str], at: Cursor) -> int:
     """Return the nodes of a job or step, by the first column that tells them; 0 if none does."""
-    for name in _NODES:
+    for name in columns:
         text = str(row.get(name, "")).strip()
         if name == "nodelist":
             nodes = _listed(text, at)

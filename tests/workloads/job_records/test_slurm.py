@@ -64,7 +64,7 @@ def test_nodes_are_those_that_were_given_or_asked_for(tmp_path: Path) -> None:
         "7|hybrid||256|01:00:00|COMPLETED|cpu=256,node=8|cpu=256,mem=256G,node=4|nid[01-04]|",
         "7.0|app|128|256|01:00:00|COMPLETED||cpu=256,node=4|nid[01-04]|fs/disk=5",
         "8_1|array||64|01:00:00|COMPLETED|cpu=64,node=2|||",
-        "9|steps||64|01:00:00|COMPLETED||||",
+        "9|steps||64|01:00:00|COMPLETED|cpu=64,node=1|||",
         "9.0|app|8|64|01:00:00|COMPLETED||cpu=64,node=3||fs/disk=5",
         "10|listed||64|01:00:00|COMPLETED|||c[1-2]n[001-010,020],login1|",
         "11|gone||0|00:00:00|CANCELLED by 5|cpu=64,node=2||None assigned|",
