@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -61,6 +62,9 @@ class DescribedJob(Job):
 
     weight: Weight = 1.0  #: See :class:`WorkloadMix`.
     rpcs_as_one: Count = 1  #: So many consecutive bulk RPCs are handled as one.
+    #: OSTs of a file, or all that a machine has where these are fewer, in place of the number in
+    #: ``striping``.
+    stripes_at_most: Count | None = None
 
 
 class MixJob(Model):
@@ -70,6 +74,15 @@ class MixJob(Model):
     name: Name
     weight: Weight
     run: Scenario | JobsScenario  #: What is run: one job, or several at the same time.
+    stripes_at_most: Count | None = None  #: See :class:`DescribedJob`.
+
+    def on(self, machine: Machine) -> Scenario | JobsScenario:
+        """Return what is run on another machine, of which the OSTs may be fewer."""
+        changes: dict[str, Any] = {"machine": machine}
+        if self.stripes_at_most is not None and isinstance(self.run, Scenario):
+            stripes = min(self.stripes_at_most, machine.lustre.osts)
+            changes["striping"] = replace(self.run.striping, count=stripes)
+        return self.run.model_copy(update=changes)
 
 
 class _Frame(Model):
@@ -199,19 +212,25 @@ def _machine(reference: Any, place: str, folder: Path) -> Machine:
     return load_machine(reference)
 
 
-def _job(job: Any, machine: Machine, seed: int, place: str, folder: Path) -> MixJob:
+def _job(one: Any, machine: Machine, seed: int, place: str, folder: Path) -> MixJob:
     """Read one job of a mix."""
-    if not isinstance(job, Mapping):
-        raise InputError(f"{place} = {job!r}: right would be a mapping of fields to values")
-    model: type[NamedJob | DescribedJob] = NamedJob if "scenario" in job else DescribedJob
-    if wrong := [name for name in _ONE if name in job]:
+    if not isinstance(one, Mapping):
+        raise InputError(f"{place} = {one!r}: right would be a mapping of fields to values")
+    model: type[NamedJob | DescribedJob] = NamedJob if "scenario" in one else DescribedJob
+    if wrong := [name for name in _ONE if name in one]:
         raise InputError(f"{place}: {wrong[0]}: each job of a mix runs by itself, from 0 s on")
-    read = checked(model, dict(job), place)
+    read = checked(model, dict(one), place)
     if isinstance(read, NamedJob):
         run = _named(read.scenario, machine, f"{place}: scenario", folder)
     else:
         run = _described(read, machine, folder)
-    return MixJob(name=read.name, weight=read.weight, run=run.model_copy(update={"seed": seed}))
+    job = MixJob(
+        name=read.name,
+        weight=read.weight,
+        run=run.model_copy(update={"seed": seed}),
+        stripes_at_most=read.stripes_at_most if isinstance(read, DescribedJob) else None,
+    )
+    return job.model_copy(update={"run": job.on(machine)})
 
 
 def _named(name: str, machine: Machine, place: str, folder: Path) -> Scenario | JobsScenario:

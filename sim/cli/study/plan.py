@@ -260,7 +260,8 @@ def _mix_of_table(path: str, assignments: Sequence[str], asked: Mapping[str, Any
     table = read_job_table(path, cores=machine.nodes.cores)
     table = table.completed if asked["completed"] else table
     try:
-        kinds = kinds_of(table.records, usual.on(machine), asked["kinds"] or MOST_KINDS)
+        habits = usual.on(machine, stripes=False)  # a plan may have more OSTs than there are
+        kinds = kinds_of(table.records, habits, asked["kinds"] or MOST_KINDS)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     told = [f"{table.unlike}: they count as the others do."] if table.unlike else []

@@ -61,7 +61,9 @@ def _mix_job(kind: JobKind, machine: Machine) -> MixJob:
         rpcs_as_one=as_one,
         **fields,
     )
-    return MixJob(name=name, weight=float(kind.jobs), run=run)
+    habit = None if kind.are_stripes_known else kind.record.stripe_count
+    job = MixJob(name=name, weight=float(kind.jobs), run=run, stripes_at_most=habit)
+    return job.model_copy(update={"run": job.on(machine)})
 
 
 def mix_file(mix: WorkloadMix, machine: str) -> str:
@@ -78,6 +80,7 @@ def mix_file(mix: WorkloadMix, machine: str) -> str:
         {
             "name": job.name,
             "weight": job.weight,
+            **({"stripes_at_most": job.stripes_at_most} if job.stripes_at_most else {}),
             **job.run.model_dump(
                 mode="json", exclude_defaults=True, exclude={"title", "machine", "seed"}
             ),

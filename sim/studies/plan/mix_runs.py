@@ -148,9 +148,8 @@ def run_mix(
 
 def _placed(job: MixJob, setting: Setting) -> Runnable | Failure:
     """Return a job on a machine, or why it cannot run there."""
-    run = job.run
-    faults = (*run.faults, *setting.faults)
-    placed = run.model_copy(update={"machine": setting.machine, "faults": faults})
+    run = job.on(setting.machine)
+    placed = run.model_copy(update={"faults": (*run.faults, *setting.faults)})
     try:
         if isinstance(placed, Scenario):
             machine_of(placed)

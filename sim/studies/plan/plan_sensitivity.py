@@ -291,8 +291,9 @@ def _around(mix: WorkloadMix, path: str, width: float) -> Range:
         try:
             machine = mix.machine.with_changes({path: scaled(path, factor, mix.machine)})
             for job in mix.jobs:
-                if isinstance(job.run, Scenario):
-                    check_job(job.run, machine)
+                run = job.on(machine)
+                if isinstance(run, Scenario):
+                    check_job(run, machine)
         except InputError:
             return False
         return True

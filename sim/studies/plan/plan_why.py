@@ -256,12 +256,29 @@ def cost_words(plan: Plan) -> Iterator[str]:
     )
 
 
+def _restriped(plan: Plan, each: Configuration) -> Iterator[str]:
+    """Say whose files have more or fewer stripes, as the OSTs of a configuration allow."""
+    assert each.machine is not None
+    now, new = plan.mix.machine.lustre.osts, each.machine.lustre.osts
+    changed: dict[tuple[int, int], list[str]] = {}
+    for job in plan.mix.jobs:
+        most = job.stripes_at_most
+        if most is not None and min(most, now) != min(most, new):
+            changed.setdefault((min(most, new), min(most, now)), []).append(job.name)
+    for (after, before), names in changed.items():
+        yield (
+            f"With {each.words} the files of {', '.join(names)} have {after:,} stripes in place of "
+            f"{before:,}, for their number is a habit, and no more than the OSTs."
+        )
+
+
 def followed(plan: Plan) -> Iterator[str]:
     """Say which other values change with a change: blades, shares of routers."""
     before = plan.mix.machine.values()
     for each in plan.alone:
         if each.machine is None:
             continue
+        yield from _restriped(plan, each)
         after = each.machine.values()
         said = [
             f"{path} {before[path]} -> {after[path]}"

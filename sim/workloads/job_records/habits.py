@@ -51,10 +51,15 @@ class Habits(Model):
     stats: DrawnValue  # stats of a rank
     steps: DrawnValue  # in which a job writes
 
-    def on(self, machine: Machine) -> Habits:
-        """Return the habits on a machine: nobody asks for more than it has."""
+    def on(self, machine: Machine, *, stripes: bool = True) -> Habits:
+        """Return the habits on a machine: nobody asks for more ranks than it has room for.
+
+        Nor for more OSTs than it has, with ``stripes``.
+        """
         fewer = {}
         for name, most in _room(machine).items():
+            if name == "shared_stripes" and not stripes:
+                continue
             habit: DrawnValue = getattr(self, name)
             own = most if habit.most is None else min(habit.most, most)
             fewer[name] = habit.model_copy(update={"most": float(own)})

@@ -37,6 +37,7 @@ class JobKind(NamedTuple):
     members: tuple[str, ...] = ()  # their names
     # the job with files shared the other way, where of most of its jobs it is not known who shares
     otherwise: JobRecord | None = None
+    are_stripes_known: bool = True  # else those of shared files are a habit
 
 
 class JobKinds(NamedTuple):
@@ -153,6 +154,7 @@ def _kind(name: str, group: Sequence[tuple[JobRecord, JobRecord]], habits: Habit
         sum(map(_node_seconds, jobs)),
         tuple(job.name for job in jobs),
         _otherwise(record, known, habits),
+        record.stripe_count is not None,
     )
 
 

@@ -157,7 +157,9 @@ def test_the_mix_of_a_table_is_written_and_planned_for_alike() -> None:
     asked = ("--over", "lustre.osts=56,112", "--set", "nodes.write_copy_rate=1 GB/s", "--json")
     of_table = from_jobs(*asked, "--output", "made.yaml")
     assert of_table.exit_code == 0, of_table.output
-    assert "rpcs_as_one: " in Path("made.yaml").read_text(encoding="utf-8")
+    written = Path("made.yaml").read_text(encoding="utf-8")
+    assert "rpcs_as_one: " in written
+    assert "stripes_at_most: 48" in written
     words = ("plan", "made.yaml", "--jobs", "1", "--store", "store", *asked)
     of_file = CliRunner().invoke(cli, words, prog_name="xc40io")
     assert "0 runs simulated" in of_file.stderr
@@ -178,6 +180,11 @@ def test_habits_follow_a_machine_with_fewer_osts() -> None:
         "theta has 28 OSTs, so a shared file of which the table does not tell its stripes gets 28 "
         "where habits say 48."
     ) in " ".join(found.stdout.split())
+    fewer = from_jobs("--over", "lustre.osts=28")
+    assert fewer.exit_code == 0, fewer.output
+    assert "With lustre.osts=28 the files of write-2 have 28 stripes in place of 48" in " ".join(
+        fewer.stdout.split()
+    )
     Path("jobs.csv").write_text(SHARED.replace("\n", ",stripe_count\n", 1)[:-1] + ",48\n")
     told = from_jobs("--set", "lustre.osts=28", "--over", "lnet.routers=60")
     assert "stripe count 48 is more than the 28 OSTs there are" in told.stderr
