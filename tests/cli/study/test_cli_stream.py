@@ -55,6 +55,26 @@ def test_all_that_a_stream_tells(xc40io, table, tmp_path):
     assert written[1]["measured"] == ""
 
 
+def test_a_stream_tells_what_its_table_lacks(xc40io, tmp_path):
+    path = tmp_path / "log.swf"
+    path.write_text(
+        "; MaxNodes: 4\n; MaxProcs: 16\n"
+        "1 0 1 60 8 -1 -1 8 90 -1 1 1 1 -1 1 -1 -1 -1\n"
+        "2 0 1 60 4 -1 -1 4 90 -1 0 1 1 -1 1 -1 -1 -1\n"
+        "3 0 1 60\n"
+    )
+    result = xc40io("stream", str(path))
+    assert result.exit_code == 0, result.output
+    told = " ".join(result.stdout.split())
+    for note in (
+        "# 1 failed of 2 jobs: they run as the others.",
+        "# Nodes are counted from processors, 4 a node by the head of the file",
+        "# of no job the bytes are known, so none reads or writes.",
+        "# left out: 1 row that cannot be read (row 5: has 4 numbers).",
+    ):
+        assert note in told
+
+
 def test_one_json_document(xc40io, table):
     result = xc40io("stream", str(table), "--nodes", "5", "--queue", "fcfs", "--json")
     assert result.exit_code == 0, result.output
