@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,9 +39,11 @@ def add_totals(
 ) -> list[tuple[int, dict[str, Any]]]:
     """Return rows of totals of Darshan by the columns of a table, POSIX and STDIO added up.
 
-    ``at`` is told where the reader is, ``bad`` what is left out.
+    Each program that a job ran has a log of its own: the second of job 7 is called ``7_2``. ``at``
+    is told where the reader is, ``bad`` what is left out.
     """
     found: list[tuple[int, dict[str, Any]]] = []
+    programs: Counter[str] = Counter()
     for number, row in rows:
         with bad.row(number):
             ranks = max(_count(row, "nprocs", at), 1)
@@ -50,6 +53,11 @@ def add_totals(
                 if name in _TOTALS and not is_empty(value)
             }
             rest = {name: value for name, value in row.items() if name not in _TOTALS}
+            job = next((name for name in _JOB if not is_empty(rest.get(name))), None)
+            if job is not None:
+                called = str(rest[job])
+                programs[called] += 1
+                rest[job] = called if programs[called] == 1 else f"{called}_{programs[called]}"
             told = {counter for _, counter in totals}
             added = of_totals(totals, ranks)
             found.append(

@@ -127,6 +127,7 @@ SUMMARIES = """\
 jobid,uid,exe,nprocs,run_time,total_POSIX_READS,total_POSIX_BYTES_READ,total_POSIX_BYTES_WRITTEN,\
 total_STDIO_BYTES_WRITTEN
 5,100,/soft/e3sm.exe,1024,7200,2,8192,100,28
+5,100,/soft/post.exe,16,3600,2,8192,,
 6,100,,,7200,2,8192,100,28
 """
 DOCUMENT = {
@@ -219,7 +220,13 @@ TABLES: dict[str, tuple[str, list[Job]]] = {
             Job("78", 4, 256, 0.5, 0, 0, "namd", "timed out"),
         ],
     ),
-    "summaries.csv": (SUMMARIES, [Job("5", None, 1024, 2.0, 8192, 128, "e3sm.exe")]),
+    "summaries.csv": (
+        SUMMARIES,
+        [
+            Job("5", None, 1024, 2.0, 8192, 128, "e3sm.exe"),
+            Job("5_2", None, 16, 1.0, 8192, 0, "post.exe"),
+        ],
+    ),
     "week.json": (json.dumps(DOCUMENT), [Job("7", 4, 8, 0.5, 64, 32, "climate", "failed")]),
 }
 LEFT_OUT = {"openpbs": "1 row ", "summaries.csv": "1 row "}
