@@ -80,8 +80,8 @@ def read_job_table(
     path
         Parquet (``.parquet``), YAML (``.yaml``, ``.yml``), or text: a table with commas,
         semicolons, tabs or bars, JSON, what ``sacct`` prints with ``--parsable`` or ``--json``, an
-        accounting log of PBS, TORQUE or Cobalt, what ``darshan-parser --total`` prints of one job,
-        or a frame of PyDarshan.
+        accounting log of PBS, TORQUE or Cobalt, the Standard Workload Format, what
+        ``darshan-parser --total`` prints of one job, or a frame of PyDarshan.
     recorded
         Whether ``start`` is to be when jobs began, where the table has that, too.
     cores
