@@ -29,7 +29,9 @@ def __getattr__(name: str) -> object:
     if name == "__all__":
         return PUBLIC
     if name not in HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from xc40io.config.errors import nearest
+
+        raise AttributeError(f"xc40io has no {name!r}{nearest(name, PUBLIC)}")
     return getattr(import_module(HOMES[name]), name)
 
 

@@ -30,7 +30,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import CoreSchema, core_schema
 
 from xc40io.config.asked_workload import Workload
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, shown
 from xc40io.config.faults import Faults
 from xc40io.config.files import find, read_mapping
 from xc40io.config.job_form import Access, Binding, Policy, TargetKind
@@ -90,7 +90,9 @@ def _variables(value: object) -> object:
 
 
 def _machine(value: object) -> str | Machine:
-    """Accept a name, a path or a whole machine that was read already."""
+    """Accept the name of a machine that ships, a path or a whole machine that was read already."""
+    if isinstance(value, str) and not value.endswith((".yaml", ".yml")):
+        find("machines", value)
     if isinstance(value, str | Machine):
         return value
     raise ValueError(f"{value!r} is not a machine; right would be a name, as in theta, or a path")
@@ -271,6 +273,24 @@ def load_scenario(name_or_path: str | Path) -> Scenario:
     workload = scenario.workload.found_from(path.parent)
     environment = with_hints_found(scenario.environment, path.parent)
     return scenario.model_copy(update={"workload": workload, "environment": environment})
+
+
+def asked_scenario(scenario: Scenario | str | Path) -> Scenario:
+    """Return a scenario that was handed over as such, by its name or by its path.
+
+    Raises
+    ------
+    InputError
+        If it is neither; as :func:`load_scenario`.
+    """
+    if isinstance(scenario, str | Path):
+        return load_scenario(scenario)
+    if not isinstance(scenario, Scenario):
+        raise InputError(
+            f"{shown(scenario)} is no scenario of one job; right would be a Scenario, the name of "
+            "one that ships, as theta-headline, or the path of a YAML file"
+        )
+    return scenario
 
 
 def checked_scenario(document: Mapping[str, Any], place: str) -> Scenario:

@@ -14,7 +14,7 @@ from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.errors import InputError
 from xc40io.config.faults import FieldFault, said_faults
 from xc40io.config.machine import Machine
-from xc40io.config.scenario import Background, Scenario, machine_of
+from xc40io.config.scenario import Background, Scenario, asked_scenario, machine_of
 from xc40io.config.units import MOST_SECONDS
 from xc40io.engine.compiled import is_compiling
 from xc40io.machine.loop import run
@@ -30,7 +30,7 @@ from xc40io.workloads.workload import Workload
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     progress: Progress | None = None,
     workload: Workload | None = None,
@@ -42,7 +42,7 @@ def simulate(
     Parameters
     ----------
     scenario
-        What to run.
+        What to run: a scenario, the name of one that ships, or the path of its file.
     progress
         Told from time to time how far it has come.
     workload
@@ -74,6 +74,7 @@ def simulate(
     >>> list(phases.phase), int(phases.bytes.sum())
     (['write'], 2097152)
     """
+    scenario = asked_scenario(scenario)
     machine = machine_of(scenario)
     workload = workload or workload_of(scenario.workload)
     job = Submission(scenario, workload)

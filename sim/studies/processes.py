@@ -1,7 +1,7 @@
 """Many runs in several processes: the result of each, as they end.
 
 The processes are started afresh (*spawn*), so that results do not depend on what this one has done
-before, and each ends by itself when this one is gone.
+before; none runs the caller's script, and each ends by itself when this one is gone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -16,6 +17,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any, TypeVar
 
 from xc40io.config.errors import InputError
@@ -160,7 +163,7 @@ class _Spawning(SpawnContext):
 
     def Process(self, *words: Any, **named: Any) -> SpawnProcess:  # type: ignore[override] # noqa: N802
         """Return a process that is to be started."""
-        self._started.append(SpawnProcess(*words, **named))
+        self._started.append(_Fresh(*words, **named))
         return self._started[-1]
 
     def first_to_end(self) -> int | None:
@@ -168,6 +171,23 @@ class _Spawning(SpawnContext):
         statuses = [process.exitcode for process in self._started]
         by_itself = [one for one in statuses if one not in (None, 0, -signal.SIGTERM)]
         return by_itself[0] if by_itself else None
+
+
+class _Fresh(SpawnProcess):
+    """A process that does not run the caller's script again, as *spawn* would to find its names.
+
+    What is done here is always a function of this package, so nothing of the script is needed, and
+    a plain script works without ``if __name__ == "__main__"``.
+    """
+
+    @staticmethod
+    def _Popen(process: BaseProcess) -> Any:  # noqa: N802 - the name that multiprocessing calls
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return SpawnProcess._Popen(process)
+        finally:
+            sys.modules["__main__"] = script
 
 
 def become_worker() -> None:

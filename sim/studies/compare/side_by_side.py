@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
-from xc40io.config.scenario import Scenario
+from xc40io.config.scenario import Scenario, load_scenario
 from xc40io.engine.processors import processors
 from xc40io.findings.waits import Wait
 from xc40io.run.jobs import JobsResult
@@ -52,8 +53,8 @@ from xc40io.trust.sureness import (
     span,
 )
 
-Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult
-"""What can be compared: something to run, or the result of a run."""
+Comparable: TypeAlias = Scenario | JobsScenario | Result | JobsResult | str | Path
+"""What can be compared: something to run, itself or by its name or path, or a run's result."""
 
 
 class PhaseOfSides(NamedTuple):
@@ -236,6 +237,8 @@ def compare(
 
 def _side(name: str, run: Comparable) -> Side:
     """Return a run as a side, with its known results."""
+    if isinstance(run, str | Path):
+        run = load_scenario(run)
     if isinstance(run, Scenario | JobsScenario):
         return Side(name, run)
     return side_of_content(name, run)

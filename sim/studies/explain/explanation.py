@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 
 from xc40io.config.jobs import JobsScenario
-from xc40io.config.scenario import Scenario
+from xc40io.config.scenario import Scenario, asked_scenario
 from xc40io.config.units import format_seconds
 from xc40io.engine.processors import processors
 from xc40io.findings.bottlenecks import Load, loads, outliers
@@ -201,7 +202,7 @@ TRIED = (
 
 
 def explain(
-    scenario: Scenario | JobsScenario,
+    scenario: Scenario | JobsScenario | str | Path,
     *,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -212,7 +213,8 @@ def explain(
     Parameters
     ----------
     scenario
-        Of one job, or of several: then those that are listed are explained, or all if none is.
+        Of one job, itself or by its name or path, or of several: then those that are listed are
+        explained, or all if none is.
     jobs
         Processes; one a processor unless given. The answer does not depend on it.
     progress
@@ -225,6 +227,7 @@ def explain(
     InputError
         If the scenario asks for what the machine or the simulator does not have.
     """
+    scenario = scenario if isinstance(scenario, JobsScenario) else asked_scenario(scenario)
     whole = Case(scenario)
     results = whole.run(record=True, progress=moved)
     explained = _explained(scenario, results)

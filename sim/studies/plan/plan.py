@@ -10,7 +10,7 @@ from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
-from xc40io.config.workload_mix import WorkloadMix, check_costs
+from xc40io.config.workload_mix import WorkloadMix, check_costs, load_mix
 from xc40io.run.fabric import check_network
 from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.plan.gains import surely_faster
@@ -137,7 +137,7 @@ _TOLD = (
 
 
 def plan(
-    mix: WorkloadMix,
+    mix: WorkloadMix | str | Path,
     over: Over = (),
     *,
     costs: Mapping[str, float] | None = None,
@@ -156,7 +156,7 @@ def plan(
     Parameters
     ----------
     mix
-        As :func:`~xc40io.config.workload_mix.load_mix` returns it.
+        As :func:`~xc40io.config.workload_mix.load_mix` returns it, its name or its path.
     over
         The values of the machine by path, ``{"lustre.osts": [56, 112]}``, or as text, as a sweep
         takes them. All combinations are run, and each change alone. Without any, all kinds of
@@ -178,6 +178,7 @@ def plan(
     InputError
         If there is no such value, or none with which anything can be run: before anything is.
     """
+    mix = load_mix(mix) if isinstance(mix, str | Path) else mix
     seeds = seeds_of(mix.seed, repeat)
     priced = {**mix.costs, **(costs or {})}
     check_costs(priced, mix.machine, "--cost")

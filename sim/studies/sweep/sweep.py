@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
-from xc40io.config.scenario import Scenario, machine_of
+from xc40io.config.scenario import Scenario, asked_scenario, machine_of
 from xc40io.engine.randomness import stream
 from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.processes import Failure
@@ -117,7 +117,7 @@ _MEASURES: Mapping[str, Callable[[PhaseTotal], float | None]] = {
 
 
 def sweep(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     over: Over,
     *,
     repeat: int = 1,
@@ -137,7 +137,7 @@ def sweep(
     Parameters
     ----------
     scenario
-        What to run; with its seed, and the ones that follow.
+        What to run, itself or by its name or path; with its seed, and the ones that follow.
     over
         The values of its fields by path: ``{"striping.count": [1, 8], "ior.b": "1m..8m"}``. What a
         path is says :mod:`xc40io.studies.variation`, and what a text of values
@@ -161,6 +161,7 @@ def sweep(
     FailureError
         If the workers of a scheduler have other sources.
     """
+    scenario = asked_scenario(scenario)
     axes = axes_of(over)
     if not axes:
         raise InputError("--over is missing; right would be --over PATH=VALUES, once or more")

@@ -22,12 +22,13 @@ from xc40io.trust.sureness import Sureness
 if TYPE_CHECKING:
     import xarray as xr
 
-_BYTES, _SHARE = Unit("bytes", float), Unit("", float)
+_BYTES, _SHARE, _ITEM_RATE = Unit("bytes", float), Unit("", float), Unit("items/s", float)
 
 _TOTALS = (
     Column("bandwidth", RATE),
     Column("seconds", SECONDS),
     Column("bytes", _BYTES),
+    Column("item_rate", _ITEM_RATE, help="Files or directories a second (mdtest)."),
     Column("busy", _SHARE, help="Of the time, 0 to 1."),
     Column("station", WORDS),
     Column("wait", WORDS),
@@ -66,9 +67,10 @@ def table_of(done: Swept) -> Table:
     """Return a table with a row for each phase of each run, and one for each run that failed.
 
     A column for each axis, with plain numbers where the values are numbers or sizes (in bytes);
-    ``seed``, ``phase``, ``bandwidth`` (bytes/s), ``seconds``, ``bytes``, ``busy`` (0 to 1),
-    ``station``, ``wait``, ``real_low`` and ``real_high`` (bytes/s: where nine of ten real runs
-    would lie), and ``failure``, which is empty where there is none.
+    ``seed``, ``phase``, ``bandwidth`` (bytes/s), ``seconds``, ``bytes``, ``item_rate`` (files or
+    directories a second, of mdtest), ``busy`` (0 to 1), ``station``, ``wait``, ``real_low`` and
+    ``real_high`` (bytes/s: where nine of ten real runs would lie), and ``failure``, which is empty
+    where there is none.
     """
     columns = (
         *(Column(axis.path, ANY) for axis in done.axes),

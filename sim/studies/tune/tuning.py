@@ -13,7 +13,7 @@ from typing import Any
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
-from xc40io.config.scenario import Scenario
+from xc40io.config.scenario import Scenario, asked_scenario
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.advice.job_knobs import knobs_of, read_allowed
 from xc40io.studies.advice.job_nature import (
@@ -554,7 +554,7 @@ def with_run(trial: Trial, ended: Ended, present: Trial | None, objective: Objec
 
 
 def tune(
-    scenario: Scenario,
+    scenario: Scenario | str | Path,
     *,
     allow: str | Sequence[str] | None = None,
     at_most: Mapping[str, int | str] | None = None,
@@ -579,7 +579,7 @@ def tune(
     Parameters
     ----------
     scenario
-        The job as it is now.
+        The job as it is now, itself or by its name or path.
     allow
         Names of knobs that may be turned, or ``all``:
         :data:`xc40io.studies.advice.job_knobs.NAMES`. What neither program nor batch script has to
@@ -614,7 +614,7 @@ def tune(
         raise InputError(f"objective = {objective!r}: right would be {', '.join(OBJECTIVES)}")
     spent = Budget.parse(str(budget))
     question = Question(
-        scenario,
+        asked_scenario(scenario),
         allow=read_allowed(allow if allow is None or isinstance(allow, str) else ",".join(allow)),
         at_most=parse_limits(f"{name}={most}" for name, most in (at_most or {}).items()),
         over=axes_of(over or ()),
