@@ -1,9 +1,9 @@
 """Build the packages, install the wheel where nothing else is, and simulate from another folder.
 
 ``make package`` runs this file. What is built stays in ``dist/``: the source distribution, and the
-wheel that was made of it, so that a file which the former lacks is missed here. No extra is
-installed, so the run has no compiler, neither C's nor Numba, nor may it leave machine code in its
-cache folder: what it runs came along.
+manylinux wheel that was made of it, so that a file which the former lacks is missed here. No extra
+is installed, so the run has no compiler, neither C's nor Numba, nor may it leave machine code in
+its cache folder: what it runs came along.
 """
 
 from __future__ import annotations
@@ -31,7 +31,30 @@ def build(into: Path) -> Path:
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(into), str(ROOT)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     (wheel,) = into.glob("*.whl")
-    return wheel
+    return marked(wheel)
+
+
+def marked(wheel: Path) -> Path:
+    """Mark a wheel with the oldest C library that its core runs with; return it under that name.
+
+    auditwheel reads which versions of symbols the core asks for.
+
+    Raises
+    ------
+    SystemExit
+        If the core needs a library that not every Linux has.
+    """
+    tools = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    command = [sys.executable, "-m", "auditwheel", "repair", "--plat", "auto"]
+    command += ["--wheel-dir", str(wheel.parent / "marked"), str(wheel)]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": tools})
+    (repaired,) = (wheel.parent / "marked").iterdir()
+    if "-manylinux_" not in repaired.name:
+        raise SystemExit(f"package_check: {repaired.name} is for this system alone")
+    wheel.unlink()
+    kept = repaired.rename(wheel.parent / repaired.name)
+    repaired.parent.rmdir()
+    return kept
 
 
 def install(wheel: Path, folder: Path) -> Path:

@@ -127,6 +127,7 @@ def test_a_list_of_nodes(nodes: object, tmp_path: Path) -> None:
         ({"workload": {"kernel": 3}}, "workload.kernel = 3"),
         ({"environment": {"MPICH_MPIIO_STATS": True}}, "environment.MPICH_MPIIO_STATS = True"),
         ({"environment": "STATS=1"}, "environment = 'STATS=1'"),
+        ({"machine": "thta"}, "did you mean theta"),
     ],
 )
 def test_fields_that_cannot_be_are_refused(
@@ -140,7 +141,6 @@ def test_fields_that_cannot_be_are_refused(
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"machine": "thta"}, "did you mean theta"),
         ({"nodes": 5000}, "nodes = 5000 is more than the 4392 compute nodes of theta"),
         ({"striping": {"count": 57}}, "57 is more than the 56 OSTs"),
         ({"changes": {"lustre.ost": 1}}, "did you mean lustre.osts"),
