@@ -18,6 +18,7 @@ import click
 from sphinx.application import Sphinx
 
 from xc40io.cli.app import cli
+from xc40io.cli.rare import tell_all
 
 COMMENT = re.compile(r"^<!-- command (xc40io [\w-]+) -->$", re.MULTILINE)
 ALL, COMMON = "<!-- commands -->", "<!-- options in common -->"
@@ -40,7 +41,7 @@ class Named(NamedTuple):
         """Its options, in the order of its help."""
         made = self.context.command.get_params(self.context)
         options = [one for one in made if isinstance(one, click.Option) and not one.hidden]
-        return [one for one in options if one.name != "help"]
+        return [one for one in options if one.name not in ("help", "help_all")]
 
 
 def commands() -> dict[str, list[Named]]:
@@ -51,7 +52,7 @@ def commands() -> dict[str, list[Named]]:
 
 def _named(above: click.Context, name: str) -> Iterator[Named]:
     command = above.command.get_command(above, name)  # type: ignore[attr-defined]
-    context = click.Context(command, info_name=name, parent=above)
+    context = tell_all(click.Context(command, info_name=name, parent=above))
     yield Named(context.command_path, context)
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):

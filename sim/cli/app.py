@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from xc40io.cli.face import Face
+from xc40io.cli.rare import with_help_all
 from xc40io.config.places import found_at
 from xc40io.studies.catalogue import STUDIES
 from xc40io.workloads.catalogue import PROGRAMS
@@ -58,6 +59,16 @@ COMMANDS = {
 }
 """Of each command the place, ``module:function``, and its line in the list of commands."""
 
+GROUPS = {
+    "Start here": ("run", "ior", "explain", "tune", "replay", "web"),
+    "Run": ("mdtest", "kernel", "h5bench", "io500", "describe"),
+    "Compare and plan": ("compare", "sweep", "plan", "stream", "jobs"),
+    "A machine of your own": ("machine", "measured", "fit", "validate"),
+    "Look up": ("machines", "scenarios", "lessons", "show", "trace"),
+    "For programs and developers": ("mcp", "compile", "sensitivity"),
+}
+"""The commands as ``xc40io --help`` lists them."""
+
 
 class _LazyCommands(Mapping[str, click.Command]):
     """The commands by their names; each is imported when it is looked up."""
@@ -67,8 +78,7 @@ class _LazyCommands(Mapping[str, click.Command]):
         of_program = PROGRAMS.get(name)
         if of_program is not None and of_program.example:
             found = found(of_program)
-        command: click.Command = found
-        return command
+        return with_help_all(found)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -80,10 +90,15 @@ class _LazyCommands(Mapping[str, click.Command]):
 class _Xc40io(Face):
     """The command ``xc40io``, which lists its commands without importing any of them."""
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """Write the list of commands, by what one wants."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands, or options, that begin so."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from xc40io.archive.whole_files import make_folder
+from xc40io.cli.rare import Rare
 from xc40io.cli.written import FILE, FOLDER
 from xc40io.config.errors import InputError
 from xc40io.config.extras import need
@@ -160,12 +161,22 @@ EXPORTS: tuple[Export, ...] = (
 )
 
 
+_USUAL = ("plots", "html")
+"""The forms whose options help tells at once."""
+
+
 def export_options(command: Command) -> Command:
     """Add the options of all forms to a command, which gets them by their names."""
     decorated: Any = command
     for export in reversed(EXPORTS):
         kind = FOLDER if export.metavar == "DIR" else FILE
-        option = click.option(export.option, type=kind, metavar=export.metavar, help=export.help)
+        option = click.option(
+            export.option,
+            cls=click.Option if export.name in _USUAL else Rare,
+            type=kind,
+            metavar=export.metavar,
+            help=export.help,
+        )
         decorated = option(decorated)
     made: Command = decorated
     return made

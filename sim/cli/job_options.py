@@ -13,6 +13,7 @@ import click
 
 from xc40io.cli.exports import Command
 from xc40io.cli.options import Whole
+from xc40io.cli.rare import Rare
 from xc40io.config.asked_job import read_faults, scenario_of_job, variables_of
 from xc40io.config.errors import InputError, shown_path
 from xc40io.config.job_form import HELP, JOB, AskedJob, Takes, option_of
@@ -35,6 +36,12 @@ DISPLAYS = (
 """The variables with which MPI-IO is asked to print all that it can."""
 
 
+_USUAL = frozenset(
+    ("machine", "nodes", "ppn", "stripe_count", "stripe_size", "target", "hints", "seed")
+)
+"""Fields of a job whose options help tells at once."""
+
+
 def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Command]:
     """Return what adds the option of a field of a job.
 
@@ -52,6 +59,7 @@ def job_option(name: str, nodes: int | None = None) -> Callable[[Command], Comma
         about["type"] = click.Choice(field.choices)
     elif field.takes == Takes.SWITCH:
         about["is_flag"] = True
+    about["cls"] = click.Option if name in _USUAL else Rare
     return click.option(
         option_of(name), name, help=text, multiple=field.takes == Takes.TEXTS, **about
     )

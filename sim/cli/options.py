@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from xc40io.cli.exports import EXPORTS, export_options, exports_of, needs_recording
+from xc40io.cli.rare import Rare
 from xc40io.cli.written import FILE
 
 _MOST_DIGITS = 18  # fits 64 bits
@@ -144,16 +145,22 @@ TABLES = (".csv", ".parquet")
 
 _SHOWN = (
     JSON,
-    click.option("--getstripe", is_flag=True, help="Also print the striping of the files."),
+    click.option(
+        "--getstripe", cls=Rare, is_flag=True, help="Also print the striping of the files."
+    ),
     exact_option,
-    click.option("--lustre-stats", is_flag=True, help="Also print what locks and page caches did."),
+    click.option(
+        "--lustre-stats", cls=Rare, is_flag=True, help="Also print what locks and page caches did."
+    ),
     click.option(
         "--file-stats",
+        cls=Rare,
         is_flag=True,
         help="Also print how much of each file was read and written, and how fast.",
     ),
     click.option(
         "--mpiio-stats",
+        cls=Rare,
         is_flag=True,
         help="Also print MPI-IO's hints, aggregators, access counts and times, as MPICH_MPIIO_"
         "HINTS_DISPLAY, _AGGREGATOR_PLACEMENT_DISPLAY, _STATS and _TIMERS do.",
@@ -166,6 +173,7 @@ _SHOWN = (
     ),
     click.option(
         "--record",
+        cls=Rare,
         is_flag=True,
         help="Record every call, RPC, lock and wait: tells the critical path, is kept by --save.",
     ),

@@ -83,7 +83,7 @@ def test_what_help_imports_is_what_the_check_of_imports_takes_it_for():
 def test_a_command_is_imported_without_the_others():
     ours = [name for name in Imports(PACKAGES).modules if name.startswith("xc40io.cli.")]
     loaded = loaded_after(asked("ior", "--help"), tuple(ours))
-    own = {"app", "exports", "face", "printable", "written"}
+    own = {"app", "exports", "face", "printable", "rare", "written"}
     shared = own | {"job_options", "options", "study_options"}
     runs = {"runs", "runs.behind_dash", "runs.what_ifs"}
     assert loaded == {f"xc40io.cli.{name}" for name in shared | runs}

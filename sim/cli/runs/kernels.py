@@ -11,6 +11,7 @@ from xc40io.archive.whole_files import write_whole
 from xc40io.cli import options
 from xc40io.cli.job_options import described
 from xc40io.cli.kernel_options import kernel_document, kernel_options
+from xc40io.cli.rare import with_help_all
 from xc40io.cli.runs.what_ifs import NAMES as WHAT_IFS
 from xc40io.cli.runs.what_ifs import running
 from xc40io.cli.written import FILE
@@ -149,4 +150,4 @@ def _command(name: str) -> click.Command:
         )
     decorated = described(kernel_options(model)(running(make)))
     text = f"{summary}\n\n{cleandoc(model.__doc__ or '')}"
-    return click.command(name, help=text, short_help=summary)(decorated)
+    return with_help_all(click.command(name, help=text, short_help=summary)(decorated))
