@@ -15,7 +15,7 @@ from xc40io.config.units import GB
 from xc40io.web.controls import Sides
 from xc40io.web.look import WIDGET_CSS, asset, html, note, paragraph, tell
 from xc40io.web.published import Point
-from xc40io.web.results import Film, Results
+from xc40io.web.results import Results, film, would_help
 from xc40io.web.runs import SIMULATED, Outcome, Run, Runs
 from xc40io.web.settings import FIRST
 from xc40io.web.sharing import Address, Sharing
@@ -59,7 +59,8 @@ class Explorer:
         self._bar = Bar(self.run, self.cancel, self._on_tour)
         self._guide = TourGuide(self._on_step, lambda: self._bar.choose(""))
         self._results = Results(points)
-        self._film = Film(runs)
+        self._would_help = would_help(runs)
+        self._film = film(runs)
         self._to_play = state.film if not wrong else ""  # whose animation the link asks for
         self._sharing = Sharing()
         self._sharing.show(state)
@@ -83,6 +84,7 @@ class Explorer:
             self._wrong,
             self._guide.view,
             self._results.view,
+            self._would_help.view,
             self._film.view,
             self._sharing.view,
             self._address.view,
@@ -117,6 +119,7 @@ class Explorer:
     def _give_up(self) -> None:
         for run in self._runs.values():
             run.cancel()
+        self._would_help.stop()
         self._film.stop()
 
     def _rest(self) -> None:
@@ -140,6 +143,7 @@ class Explorer:
             outcomes = {side: run.outcome for side, run in self._runs.items()}
             self._guide.tell(outcomes.get("A"), outcomes.get("B"))
             made = {side: run.settings for side, run in self._runs.items() if run.outcome}
+            self._would_help.offer(made)
             self._film.offer(made)
             if self._to_play in made:
                 self._film.begin(self._to_play)
@@ -159,6 +163,7 @@ class Explorer:
 
     def _on_step(self, state: State) -> None:
         self._results.clear()
+        self._would_help.offer({})
         self._film.offer({})
         self._sides.show(state)
         self._sharing.show(state)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, Generic
 
 import panel as pn
 
@@ -13,8 +13,18 @@ from xc40io.web import texts
 from xc40io.web.charts import Row, bandwidth_chart, heat_chart, rows_of, time_chart
 from xc40io.web.look import WIDGET_CSS, html, note, paragraph, shown, tell
 from xc40io.web.published import Comparable, Point, comparable, nearest
-from xc40io.web.runs import ANIMATED, Animation, Outcome, PhaseOutcome, Run, Runs
+from xc40io.web.runs import (
+    ANIMATED,
+    Animation,
+    Answer,
+    Kind,
+    Outcome,
+    PhaseOutcome,
+    Run,
+    Runs,
+)
 from xc40io.web.settings import Settings
+from xc40io.web.tries import TRIED, Tries
 
 _HEAT = (
     "Colour: share of the time in which the disk array was busy, in %; white is idle. OSTs that "
@@ -157,72 +167,82 @@ _EVERY = 250  # milliseconds between two looks at the run
 _HIGH = 860  # pixels
 
 
-class Film:
-    """Buttons that have the run of a side animated, and the animation."""
+class OnDemand(Generic[Answer]):
+    """Buttons that have more made of the run of a side, and what comes of it.
 
-    def __init__(self, runs: Runs) -> None:
+    ``words``: what stands above the buttons; ``label``: what a button says; ``kind``: what is made,
+    ``shown``: as HTML.
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        kind: Kind[Answer],
+        shown: Callable[[Answer], str],
+        *,
+        words: str,
+        label: str,
+    ) -> None:
         self._runs = runs
+        self._kind = kind
+        self._shown = shown
+        self._label = label
         self._settings: Mapping[str, Settings] = {}
-        self._run: Run[Animation] | None = None
+        self._run: Run[Answer] | None = None
         self._watch: Any = None
         self._status = note("soft")
         self._wrong = note("wrong")
-        self._picture = html("")
+        self._answer = html("")
         self._buttons = {side: self._button(side) for side in ("A", "B")}
         self.view = pn.Column(
-            html(
-                "<h2>See it move</h2><p>The RPCs of a small run on their way through nodes, "
-                "links, LNET routers, OSSs and OSTs, and the locks of one object as they change "
-                "hands.</p>"
-            ),
+            html(words),
             pn.FlexBox(*self._buttons.values(), gap="4px 10px", margin=0),
             self._status,
             self._wrong,
-            self._picture,
+            self._answer,
             visible=False,
             sizing_mode="stretch_width",
             margin=0,
         )
 
     def offer(self, settings: Mapping[str, Settings]) -> None:
-        """Offer to animate these runs, by their sides; what was shown before goes."""
+        """Offer it of these runs, by their sides; what was shown before goes."""
         self.stop()
         self._settings = settings
-        self._picture.object = ""
+        self._answer.object = ""
         tell(self._wrong, "")
         several = len(settings) > 1
         for side, button in self._buttons.items():
             button.visible = side in settings
-            button.label = f"Animate {side}" if several else "Animate it"
+            button.label = f"{self._label}: {side}" if several else self._label
         self.view.visible = bool(settings)
 
     def stop(self) -> None:
-        """Give up a run that is under way."""
+        """Give up what is under way."""
         if self._run is not None:
             self._run.cancel()
             self._look()
 
     def _button(self, side: str) -> Any:
-        button = pn.widgets.Button(label="Animate it", stylesheets=[WIDGET_CSS], margin=(2, 0))
+        button = pn.widgets.Button(label=self._label, stylesheets=[WIDGET_CSS], margin=(2, 0))
         button.on_click(lambda _event: self.begin(side))
         return button
 
     def begin(self, side: str) -> None:
-        """Have the run of a side animated, and show that."""
+        """Have it made of the run of a side, and show that."""
         self.stop()
         tell(self._wrong, "")
-        self._run = self._runs.start(self._settings[side], ANIMATED)
+        self._run = self._runs.start(self._settings[side], self._kind)
         if self._watch is None:
             self._watch = pn.state.add_periodic_callback(self._look, period=_EVERY)
         self._look()
 
     def _look(self) -> None:
-        """Show how far the run has come, and in the end the animation."""
+        """Show how far it has come, and in the end the answer."""
         run = self._run
         if run is None:
             return
-        waits = f"waits, place {run.place} in line" if run.place else "is made ..."
-        tell(self._status, "" if run.over else f"The animation {waits}")
+        tell(self._status, "" if run.over else _far(run))
         if not run.over:
             return
         if self._watch is not None:
@@ -230,7 +250,38 @@ class Film:
             self._watch = None
         tell(self._wrong, run.error)
         if run.outcome is not None:
-            self._picture.object = _framed(run.outcome)
+            self._answer.object = self._shown(run.outcome)
+
+
+def _far(run: Run[Any]) -> str:
+    """Say how far a run has come."""
+    if run.place:
+        return f"It waits, place {run.place} in line"
+    return f"{100 * run.done // run.total} % is done" if run.total else "It begins ..."
+
+
+def film(runs: Runs) -> OnDemand[Animation]:
+    """Return what animates a run."""
+    return OnDemand(
+        runs,
+        ANIMATED,
+        _framed,
+        words="<h2>See it move</h2><p>The RPCs of a small run on their way through nodes, links, "
+        "LNET routers, OSSs and OSTs, and the locks of one object as they change hands.</p>",
+        label="Animate it",
+    )
+
+
+def would_help(runs: Runs) -> OnDemand[Tries]:
+    """Return what tries other settings."""
+    return OnDemand(
+        runs,
+        TRIED,
+        texts.tries,
+        words="<h2>What would help?</h2><p>Turns one control at a time, runs each, and says which "
+        "makes it faster.</p>",
+        label="Try it",
+    )
 
 
 def _framed(animation: Animation) -> str:

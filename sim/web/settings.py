@@ -20,6 +20,9 @@ _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no 
 _HINTS = re.compile(rf"{_HINT}(:{_HINT})*")
 _MOST_HINTS = 400  # letters
 
+MOST_AS_ONE = 64
+"""RPCs that are handled as one, at most."""
+
 
 def _size(value: object) -> object:
     """Read a size as IOR and lfs write it."""
@@ -137,7 +140,7 @@ class Settings(BaseModel):
     )
     more_hints: Annotated[HintText, Control("Other hints (a=1:b=2)", "other hints")] = ""
     rpcs_as_one: Annotated[
-        int, Field(ge=1, le=64), Control("RPCs handled as one", "RPCs handled as one")
+        int, Field(ge=1, le=MOST_AS_ONE), Control("RPCs handled as one", "RPCs handled as one")
     ] = 1
     seed: Annotated[int, Field(ge=0, le=2**31 - 1), Control("Seed")] = 1
 
@@ -241,7 +244,8 @@ def _word(name: str, value: Any) -> str:
     if name in ("block", "transfer", "stripe_size") and value:
         return _in_full(value)
     special, words = CONTROLS[name].said
-    return words if value == special else str(value) or "default"
+    called = {each: words for words, each in (CONTROLS[name].options or {}).items()}
+    return words if value == special else called.get(value) or str(value) or "default"
 
 
 def _in_full(size: str) -> str:

@@ -6,17 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from xc40io.config.units import GB, format_seconds
-from xc40io.findings.bottlenecks import WHAT_WOULD_HELP
 from xc40io.findings.waits import part_of
 from xc40io.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from xc40io.telling.units import SHARE, WORDS
+from xc40io.topology.text import format_count
 from xc40io.trust.sureness import chance_faster, chance_words, rate, real_words
 from xc40io.web.charts import COLOURS, WORTH_TELLING, Row
 from xc40io.web.published import Comparable, Point
 from xc40io.web.runs import Outcome, PhaseOutcome, WaitShare
 from xc40io.web.settings import Difference, Settings
 from xc40io.web.translation import State, query_of, scenario_of
+from xc40io.web.tries import Tries, Try
 
+_MOST_TOLD = 5  # settings that help
 _NO_DIFFERENCE = 0.1
 """Below which part a difference is called none: how far to trust the simulator."""
 
@@ -118,7 +120,7 @@ def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:
     """Say what bound each phase."""
     told = [(_title(row), phase.verdict) for row, phase in rows.items() if phase.verdict]
     if told:
-        yield Section("bound", "What bound it", [Points(told), Text(WHAT_WOULD_HELP)])
+        yield Section("bound", "What bound it", [Points(told)])
 
 
 _WAITS = (Column("words", WORDS, head="ranks waited for"), Column("share", SHARE))
@@ -185,11 +187,37 @@ def published_list(found: Mapping[Row, Sequence[Comparable]], near: Sequence[Com
     return f'<p class="soft">{head}</p><ul class="soft">{told}</ul>'
 
 
+def tries(found: Tries) -> str:
+    """Say which other setting makes a run faster, each with a link that shows it as B."""
+    better = [one for one in found.tried if one.ratio >= 1.0 + _NO_DIFFERENCE]
+    told = "".join(
+        f"<li><b>{escape(one.words)}</b>: {escape(_gains(one))}. "
+        f'<a href="?{escape(one.query)}">Compare, as B</a></li>'
+        for one in better[:_MOST_TOLD]
+    )
+    count = format_count(len(found.tried), "other setting")
+    verdict = (
+        f"{len(better)} of {count} make it faster; the best first."
+        if better
+        else (f"Change nothing: none of {count} makes it faster by a tenth.")
+    )
+    coarse = f" {found.as_one} RPCs were handled as one." if found.as_one > 1 else ""
+    return f"<p>{verdict} Each differs in one control.{coarse}</p><ul>{told}</ul>"
+
+
+def _gains(one: Try) -> str:
+    return "; ".join(
+        f"{gain.phase} {gain.ratio:,.3g} times as fast (really faster: {chance_words(gain.chance)})"
+        for gain in one.gains
+    )
+
+
 def _published(point: Point, differs: Sequence[Difference]) -> str:
     link = f"?{query_of(State(point.settings))}"
-    other = "; ".join(f"{one.noun} {one.others}" for one in differs) or "the same settings"
+    other = "; ".join(f"{one.noun} {one.others}" for one in differs)
+    other = f"Measured with other settings: {other}" if other else "Measured with the same settings"
     return (
-        f"<li><b>{escape(point.written)}</b> ({point.access}): {escape(point.title)}. There: "
+        f"<li><b>{escape(point.written)}</b> ({point.access}): {escape(point.title)}. "
         f'{escape(other)}. <a href="{escape(link)}">Set the controls so</a> '
         f'<span class="soft">[{escape(point.id)}: {escape(point.source)}]</span></li>'
     )

@@ -70,7 +70,7 @@ _OF_AXIS = {
 """Axes that are other names of knobs."""
 
 OWN_FILES, _SHARED = "own files", "shared file"
-_TOGETHER, _ALONE = "collective", "independent"
+TOGETHER, _ALONE = "collective", "independent"
 _BUFFERED, _DIRECT = "buffered", "direct"
 _TWO_PHASE, _ONE_SIDED, _TAM = "two-phase", "one-sided", "within the nodes first"
 
@@ -271,7 +271,7 @@ def _exchange(nature: JobNature) -> Knob:
 
 def _calls(nature: JobNature) -> Knob:
     def change(scenario: Scenario, value: str) -> Scenario:
-        on = value == _TOGETHER
+        on = value == TOGETHER
         if CALLS in nature.switches:
             return _with_switch(scenario, CALLS, on=on)
         return _with_option(scenario, CALLS, on)
@@ -281,9 +281,9 @@ def _calls(nature: JobNature) -> Knob:
         CALLS,
         "collective or independent calls",
         Who.PROGRAM,
-        (_ALONE, _TOGETHER),
+        (_ALONE, TOGETHER),
         change,
-        _TOGETHER if together else _ALONE,
+        TOGETHER if together else _ALONE,
         ordered=False,
         idle={LAYOUT: frozenset({OWN_FILES})},
         phrase=lambda value: f"{value} calls",
