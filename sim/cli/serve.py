@@ -144,6 +144,7 @@ def web(
         ranks=ranks,
         waiting=_WAITING,
         command="xc40io web",
+        fewer="fewer nodes or ranks a node",
         smaller="fewer bytes or nodes, or more RPCs handled as one",
     )
     serving = Serving(

@@ -30,6 +30,8 @@ class Limits:
     deep: int = 32  # how deep what is sent may be nested
     waiting: int = 64  # questions of one visitor that wait for their turn
     command: str = "xc40io mcp"  # whose options say all that, for messages
+    fewer: str = "fewer nodes or ppn"
+    """What makes a run smaller that has too many ranks."""
     smaller: str = "fewer bytes or nodes, or rpcs_as_one: 8 in the scenario"
     """What makes a run smaller that moves too many bytes, or takes too long."""
 
@@ -68,7 +70,7 @@ class Limits:
         """Raise InputError if a run would have too many ranks, or move too many bytes."""
         ranks = sum(job.nodes * job.ppn for job in case.jobs())
         if ranks > self.ranks:  # first: to count RPCs may take as long as the ranks are many
-            self._refuse(f"{ranks:,} ranks", f"{self.ranks:,}", "ranks", "fewer nodes or ppn")
+            self._refuse(f"{ranks:,} ranks", f"{self.ranks:,}", "ranks", self.fewer)
         rpcs = bulk_rpcs(case)
         if rpcs > self.rpcs:
             found = f"about {rpcs:,.0f} bulk RPCs"

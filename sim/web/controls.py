@@ -13,6 +13,9 @@ from xc40io.web.look import WIDGET_CSS, html, is_ticked, note, set_ticked, tell,
 from xc40io.web.settings import CONTROLS, GROUPS, Group, Settings, options_of
 from xc40io.web.translation import State, checked
 
+_MARKED = {"outline": "3px solid #a1201a", "outline-offset": "1px"}
+"""The look of the control whose value cannot be."""
+
 _LEAST = {
     name: field.get("minimum", 0)
     for name, field in Settings.model_json_schema()["properties"].items()
@@ -54,7 +57,7 @@ class Controls:
         finally:
             self._quiet = False
         self._settings = settings
-        tell(self._wrong, "")
+        self._tell_wrong("")
         self._arrange()
 
     def _on_change(self, _event: object) -> None:
@@ -65,17 +68,28 @@ class Controls:
         try:
             self._settings = checked(self._settings.model_dump() | said)
         except InputError as error:
-            tell(self._wrong, str(error).removeprefix("settings: "))
+            self._tell_wrong(str(error).removeprefix("settings: "))
         else:
-            tell(self._wrong, "")
+            self._tell_wrong("")
             self._arrange()
         self._changed()
+
+    def _tell_wrong(self, sentence: str) -> None:
+        """Say what is wrong, by the label of the control, and mark it; nothing if it is right."""
+        name, _, rest = sentence.partition(": ")
+        field = name.partition(" = ")[0]
+        if field in CONTROLS:
+            label = CONTROLS[field].label
+            sentence = f"{label}{name.removeprefix(field)}: {rest}"
+        tell(self._wrong, sentence)
+        for other, widget in self._widgets.items():
+            widget.styles = _MARKED if other == field else {}
 
     def _arrange(self) -> None:
         """Show the controls that have a meaning beside the others."""
         shown = [self._group(group) for group in GROUPS if group.matters(self._settings)]
-        if self.view.objects != [*shown, self._wrong]:
-            self.view[:] = [*shown, self._wrong]
+        if self.view.objects != [self._wrong, *shown]:
+            self.view[:] = [self._wrong, *shown]
 
     def _group(self, group: Group) -> pn.Column:
         if group.title not in self._groups:

@@ -10,10 +10,19 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    model_validator,
+)
 
 from xc40io.config.errors import nearest
 from xc40io.config.files import shipped
+from xc40io.config.machine import Machine, load_machine
 from xc40io.config.units import SHORT_SIZES
 
 _HINT = r"[a-z_]+=(#[\w.*:,-]+#|[\w.*-]+)"  # between two #, separators have no meaning
@@ -44,6 +53,18 @@ def _machine(name: str) -> str:
             f"{name!r}: right would be one of {', '.join(known)}{nearest(name, known)}"
         )
     return name
+
+
+def _there(most: Callable[[Machine], int], noun: str) -> AfterValidator:
+    """Check a number against what there is of a part of the machine, a field before."""
+
+    def check(number: int, info: ValidationInfo) -> int:
+        name = info.data.get("machine")  # not there, where it was none
+        if name is not None and number > (there := most(load_machine(name))):
+            raise ValueError(f"{number:,} is more than the {there:,} {noun} of {name}")
+        return number
+
+    return AfterValidator(check)
 
 
 def _hints(text: str) -> str:
@@ -96,7 +117,12 @@ class Settings(BaseModel):
 
     # A machine that ships with xc40io; never a path.
     machine: Annotated[MachineName, Control("Machine")] = "theta"
-    nodes: Annotated[int, Field(ge=1, le=100_000), Control("Nodes")] = 16
+    nodes: Annotated[
+        int,
+        Field(ge=1),
+        _there(lambda machine: machine.nodes.count, "compute nodes"),
+        Control("Nodes"),
+    ] = 16
     ppn: Annotated[int, Field(ge=1, le=1024), Control("Ranks a node")] = 16
     target: Annotated[Literal["lustre", "ssd", "bb"], Control("Files on", options=_TARGETS)] = (
         "lustre"
@@ -116,7 +142,8 @@ class Settings(BaseModel):
     transfer: Annotated[SizeText, Control("Bytes of a call")] = "8m"
     stripe_count: Annotated[
         int,
-        Field(ge=-1, le=100_000),
+        Field(ge=-1),
+        _there(lambda machine: machine.lustre.osts, "OSTs"),
         Control("Stripe count (-1: all)", "stripe count", said=(-1, "all OSTs")),
     ] = 48  # 0: the default
     stripe_size: Annotated[StripeSizeText, Control("Stripe size")] = "8m"  # nothing: the default

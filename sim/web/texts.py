@@ -219,5 +219,5 @@ def _published(point: Point, differs: Sequence[Difference]) -> str:
     return (
         f"<li><b>{escape(point.written)}</b> ({point.access}): {escape(point.title)}. "
         f'{escape(other)}. <a href="{escape(link)}">Set the controls so</a> '
-        f'<span class="soft">[{escape(point.id)}: {escape(point.source)}]</span></li>'
+        f'<span class="soft">Source: {escape(point.source)} ({escape(point.id)}).</span></li>'
     )

@@ -13,6 +13,7 @@ import xc40io
 from xc40io.cli.app import cli
 from xc40io.config.errors import InputError
 from xc40io.config.files import shipped
+from xc40io.config.machine import load_machine
 from xc40io.config.units import SHORT_SIZES
 from xc40io.results.programs.ior_report import ior_rows
 from xc40io.serving.question_limits import Limits, bulk_rpcs
@@ -43,9 +44,10 @@ def any_settings(draw: st.DrawFn) -> Settings:
     """Draw a setting of any kind."""
     transfer = draw(_SIZES)
     block = SHORT_SIZES.write(bytes_of(transfer) * draw(st.integers(1, 64)))
+    machine = load_machine(draw(st.sampled_from(sorted(shipped("machines")))))
     fields = {
-        "machine": draw(st.sampled_from(sorted(shipped("machines")))),
-        "nodes": draw(st.integers(1, 300)),
+        "machine": machine.name,
+        "nodes": draw(st.integers(1, min(300, machine.nodes.count))),
         "ppn": draw(st.integers(1, 64)),
         "target": draw(st.sampled_from(["lustre", "ssd", "bb"])),
         "work": draw(st.sampled_from(["write", "read", "both"])),
@@ -55,7 +57,7 @@ def any_settings(draw: st.DrawFn) -> Settings:
         "pattern": draw(st.sampled_from(["segmented", "strided"])),
         "block": block,
         "transfer": transfer,
-        "stripe_count": draw(st.integers(-1, 56)),
+        "stripe_count": draw(st.integers(-1, min(56, machine.lustre.osts))),
         "stripe_size": draw(st.one_of(st.just(""), _SIZES)),
         "ior3": draw(st.booleans()),
         "fsync": draw(st.booleans()),
@@ -199,3 +201,10 @@ def test_what_is_animated_is_small_and_otherwise_the_same(fields):
     assert bulk_rpcs(Case(scenario_of(small))) <= 2000
     changed = {difference.name for difference in one.differences(small)}
     assert changed <= {"nodes", "ppn", "block", "rpcs_as_one"}
+
+
+def test_what_a_machine_does_not_have_is_said_of_its_field() -> None:
+    with pytest.raises(InputError, match=r"nodes: 9,000 is more than the 4,392 compute nodes of"):
+        checked({"nodes": 9000})
+    with pytest.raises(InputError, match=r"stripe_count: 60 is more than the 56 OSTs of theta"):
+        checked({"stripe_count": 60})
