@@ -1,5 +1,5 @@
 # make run | validate | score-quick | test | check | slow | lint | site | coverage | bench | counts | soak | fuzz | mutations |
-# truth | docs-outputs | docs-slow | licences | package | notebooks: each first makes the environment in .venv, once.
+# truth | docs-outputs | docs-slow | licences | package | notebooks | class: each first makes the environment in .venv, once.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -13,7 +13,7 @@ PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: ready run validate score-quick test check slow lint site coverage format bench bench-details bench-quick \
-        counts soak fuzz mutations truth docs-outputs docs-slow licences package notebooks clean
+        counts soak fuzz mutations truth docs-outputs docs-slow licences package notebooks class clean
 
 # Installs what a run needs, and the compiler of its core: some 400 MB.
 run: $(RUNS)
@@ -146,6 +146,12 @@ licences: $(READY)
 # The notebooks, run again and kept with what comes out: a minute or two.
 notebooks: $(READY)
 	$(BIN)/python tools/run_notebooks.py
+
+# The explorer and the lessons for others on the network, each with a token: until Ctrl-C.
+class: $(RUNS)
+	$(BIN)/python -m pip install --quiet $(PIP) --editable ".[compile,lessons,web]"
+	$(BIN)/xc40io lessons --address 0.0.0.0 & trap "kill $$!" EXIT; \
+	    $(BIN)/xc40io web --address 0.0.0.0 --token new
 
 ready: $(READY)
 

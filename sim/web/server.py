@@ -8,6 +8,7 @@ import secrets
 import signal
 import socket
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -27,6 +28,8 @@ from xc40io.web.rooms import Rooms
 from xc40io.web.runs import WARM, Runs
 
 _PREFIX = re.compile(r"(/[\w.~-]+)*")
+_EVERYWHERE = ("0.0.0.0", "::")  # what listens on all networks
+_OUTSIDE = ("192.0.2.1", 9)  # some address that is not here: kept for documents by RFC 5737
 _NICE = 5  # pages go before runs where processors are few
 _MESSAGE = 1 << 20  # bytes of a message from a page
 _LEFT, _LOOKED = (
@@ -163,13 +166,29 @@ def _page(runs: Runs, points: Sequence[Point], rooms: Rooms, idle: float) -> pn.
 
 def _own_origins(address: str, port: int) -> list[str]:
     """Return the hosts that this server itself is known by."""
-    hosts = dict.fromkeys((address, *LOOPBACK) if address not in LOOPBACK else LOOPBACK)
+    hosts = dict.fromkeys((*_names(address), *LOOPBACK) if address not in LOOPBACK else LOOPBACK)
     return [f"{host}:{port}" for host in hosts if ":" not in host]  # Bokeh knows no IPv6 here
+
+
+def _names(address: str) -> list[str]:
+    """Return by what other computers know where the server listens, the surest first.
+
+    On all networks that is what this computer is called, and its address in the network that leads
+    to others; nothing is sent to find it out.
+    """
+    if address not in _EVERYWHERE:
+        return [address]
+    names = [socket.gethostname(), socket.getfqdn()]
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        one.connect(_OUTSIDE)
+        names.insert(0, one.getsockname()[0])
+    return names
 
 
 def _named(address: str) -> str:
     """Return an address as it stands in a URL."""
-    return f"[{address}]" if ":" in address else address
+    name = _names(address)[0]
+    return f"[{name}]" if ":" in name else name
 
 
 def _be_quiet() -> None:

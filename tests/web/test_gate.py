@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlencode, urljoin
@@ -231,5 +232,16 @@ def test_a_port_that_is_taken_and_a_host_that_is_none_are_refused_in_a_sentence(
                 InputError, match=r"--allow-websocket-origin: .*right would be a host"
             ):
                 make_server(PLAIN._replace(origins=("a:b:c",)), workers, [])
+
+    asking(work)
+
+
+def test_on_all_networks_the_link_and_the_websocket_have_a_name_that_others_know() -> None:
+    async def work(_ask: Asked, _port: int) -> None:
+        with Workers(Limits(), 1, 1) as workers:
+            server = make_server(PLAIN._replace(address="0.0.0.0", token=TOKEN), workers, [])
+            origins = server._tornado.websocket_origins
+            assert f"{socket.gethostname()}:{server.port}" in origins
+            server.stop()
 
     asking(work)
