@@ -151,3 +151,12 @@ def test_nothing_is_cut_off_or_faint(browser: Browser, file: Path, width: int, h
         assert min(picture["width"], picture["height"]) > 60, picture["words"]
         assert picture["out"] < 1.0, picture["words"]
     assert browser.messages == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (420, 900)])
+def test_locks_that_clients_fight_for_stand_in_the_first_screen(
+    browser: Browser, file: Path, width: int, height: int
+) -> None:
+    open_still(browser, file, width, height)
+    bottom = "document.getElementById('extents').getBoundingClientRect().bottom"
+    assert float(str(browser.evaluate(bottom))) < height

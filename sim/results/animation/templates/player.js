@@ -19,6 +19,7 @@
   const BACK = "#d55e00", COMMIT = "#8a929c";
   const READING = 2500; // milliseconds for which words about a mark stay
   const SMALLEST = 640; // pixels of width below which the stage is narrow
+  const ROOMY = 900; // and above which there is room for long names
 
   // What a journey does in a step: "m" moves to a place, "r" does so as a request or a reply, "l" and
   // "o" wait at its left and at its right, "s" is worked at inside of it.
@@ -175,6 +176,7 @@
   /** Give each place its box, for a width in pixels; return where the middle of the groups is. */
   function layOut(width) {
     const narrow = (stage.narrow = width < SMALLEST), size = sizesFor(width);
+    stage.roomy = width >= ROOMY;
     stage.radius = narrow ? 3.2 : 5;
     stage.room = size.room;
     const columns = { node: ofKind("node"), router: ofKind("router"), ost: ofKind("ost") };
@@ -292,7 +294,8 @@
   function nameIn(place) {
     if (place.kind === "mds") return stage.narrow ? "MDS" : place.name;
     if (stage.narrow) return place.number;
-    return place.kind === "router" ? `router ${place.number}` : place.name;
+    if (place.kind === "router") return stage.roomy ? `router ${place.number}` : place.number;
+    return place.name;
   }
 
   /** Return the line on which the name of a place is written. */
@@ -311,7 +314,7 @@
     }
     const long = DRAGONFLY ? `${score.network}: groups of the dragonfly`
       : score.group === "cabinet" ? "cabinets of the torus" : "the network";
-    const aries = !stage.narrow ? long : DRAGONFLY ? score.network : long.split(" ").pop();
+    const aries = stage.roomy ? long : DRAGONFLY ? score.network : long.split(" ").pop();
     make("text", { ...style, x: middle, "text-anchor": "middle" }, svg, aries);
   }
 
@@ -843,6 +846,9 @@
   byId("told").textContent = score.told;
   if (locks.length) {
     byId("locks-told").textContent = score.locks.told;
+    // What clients fight for belongs into the first screen.
+    const fought = locks.some((lock) => lock.blocked !== null);
+    document.querySelector("main").classList.toggle("fought", fought);
     countRows();
   } else {
     byId("locks").hidden = true;
