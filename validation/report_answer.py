@@ -256,8 +256,8 @@ def _sums(report: Report, *, page: bool) -> Iterator[Block]:
 
 _PREDICTIONS = (
     "Median of |ln(simulated / measured)| in the last columns, with how many numbers that is. "
-    "A calibration is a measurement to which something was fitted, a check one to which nothing "
-    "was. Predictions are the checks whose numbers the simulator has seen in no form: no fitted or "
+    "Calibration rows were used to fit the model; check rows were not. Predictions are the checks "
+    "whose numbers the simulator was never shown: no fitted or "
     "input claim of the same row, none that shares a run, no value of the machine from there."
 )
 _AGREEMENT = Heading(

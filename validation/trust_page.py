@@ -247,7 +247,7 @@ class Results:
         if near.median is None:
             return
         yield from textwrap.wrap(
-            f"Of {format_count(near.numbers, 'number')} that the simulator has seen in no form, "
+            f"Of {format_count(near.numbers, 'number')} that the simulator was never shown, "
             f"half come out within a factor of {math.exp(near.median):.2f}, {near.off} are beyond "
             f"{NEAR:g} and {near.far} beyond {FAR:g}.",
             _WIDTH,

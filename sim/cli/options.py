@@ -84,6 +84,7 @@ class View(NamedTuple):
     explain: bool = False  # of a replay: how the calls were reconstructed
     file_stats: bool = False  # as a recording tells
     exact: bool = False  # without how sure figures are
+    verbose: bool = False  # with the busiest stations and what ranks waited for
 
 
 class Keep(NamedTuple):
@@ -144,6 +145,12 @@ TABLES = (".csv", ".parquet")
 """What the names of trace tables end in."""
 
 _SHOWN = (
+    click.option(
+        "-v",
+        "--verbose",
+        is_flag=True,
+        help="Also print the busiest stations, and what the ranks waited for.",
+    ),
     JSON,
     click.option(
         "--getstripe", cls=Rare, is_flag=True, help="Also print the striping of the files."
@@ -183,7 +190,7 @@ _SHOWN = (
 NAMES = frozenset(
     (
         *("json", "getstripe", "lustre_stats", "file_stats", "mpiio_stats"),
-        *("exact", "save", "record"),
+        *("exact", "save", "record", "verbose"),
     )
 ).union(export.name for export in EXPORTS)
 """Names of the options that say what becomes of a result."""
@@ -204,12 +211,19 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         file_stats: bool,
         mpiio_stats: bool,
         exact: bool,
+        verbose: bool,
         save: str | None,
         record: bool,
         **others: Any,
     ) -> Any:
         view = View(
-            as_json, getstripe, lustre_stats, mpiio_stats, file_stats=file_stats, exact=exact
+            as_json,
+            getstripe,
+            lustre_stats,
+            mpiio_stats,
+            file_stats=file_stats,
+            exact=exact,
+            verbose=verbose,
         )
         keep = Keep(save, record, exports_of(others), file_stats)
         return command(view=view, keep=keep, **others)

@@ -67,7 +67,7 @@ _SERVERS = {StationKind.LNET, StationKind.IB, StationKind.OSS, StationKind.OST}
 _PEERS = {"LNET router", "OSS", "OST"}
 _OUTLYING = 2.0
 
-WHAT_WOULD_HELP = "To find out what would help, use xc40io explain."
+WHAT_WOULD_HELP = "What would help: xc40io explain tries it."
 """What a run says of remedies: it has tried none."""
 
 Windows = Sequence[tuple[float, float]]
@@ -110,7 +110,7 @@ class Load:
         busy = f"busy {PERCENT.write(self.busy)} of the time"
         others = f"the {NUMBER.write(self.used)} in use {PERCENT.write(self.mean)} on average"
         if not self.binds:
-            return f"bound by no station; the busiest, {self.name}, was {busy}. {self.instead()}"
+            return f"{self.unbound()}. {self.instead()}"
         if self.busy < SATURATED:
             turn = f"{PERCENT.write(self.in_turn)} of the time one or another was saturated"
             return (
@@ -122,6 +122,12 @@ class Load:
         if self.mean >= SATURATED:
             return f"bound by the {self.plural}: {self.name} was {busy}, {others}."
         return f"bound by the busiest {self.plural}: {self.name} was {busy}, {others}."
+
+    def unbound(self) -> str:
+        """Say that no station bound the phase, and which was the busiest."""
+        return (
+            f"no single part is the bottleneck (busiest: {self.name}, {PERCENT.write(self.busy)})"
+        )
 
     def instead(self) -> str:
         """Say what binds a phase that no station binds.

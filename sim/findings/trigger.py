@@ -65,12 +65,12 @@ class Trigger:
     @property
     def line(self) -> str:
         """What was seen, as a line of text."""
-        return f"Strikes: {self.name}. {self.sentence}"
+        return f"Finding: {self.name}. {self.sentence}"
 
     @property
     def table(self) -> Table:
-        """The evidence, with the kinds of remedies below."""
-        note = f"Kinds of remedies: {', '.join(self.remedies)}." if self.remedies else ""
+        """The evidence, with what usually helps below."""
+        note = f"What usually helps: {', '.join(self.remedies)}." if self.remedies else ""
         return Table(self.columns, lambda: self.rows, title=self.title, note=note)
 
     def to_pandas(self) -> pd.DataFrame:

@@ -249,7 +249,7 @@ def few_osts(look: RunFacts) -> Trigger | None:
             bytes=("moved", AMOUNT),
             share=("of all", PART),
             busy=PART,
-            span=("from when to when", SPAN),
+            span=("period", SPAN),
         ),
         rows,
         (Remedy.STRIPING, Remedy.AGGREGATION),

@@ -54,7 +54,7 @@ def changing_hands(look: RunFacts) -> Trigger | None:
             asked_back=NUMBER,
             locks=NUMBER,
             nodes=("from nodes", NUMBER),
-            span=("from when to when", SPAN),
+            span=("period", SPAN),
         ),
         tuple(rows),
         (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
@@ -87,7 +87,7 @@ def held_long(look: RunFacts) -> Trigger | None:
         columns = evidence(
             node=NUMBER,
             locks=("first locks", NUMBER),
-            asked_back=("asked back from", TIME),
+            asked_back=("called back from", TIME),
             returned=("given back until", TIME),
         )
         rows = list(holders[:ROWS])

@@ -74,7 +74,7 @@ def run_sections(
     axis = list(_present(over_time(result, f"{place}over-time")))
     told: Sequence[tuple[str, str, Sequence[Block]]] = (
         ("what-bound-it", "What bound it", [*job, *binding_parts(result)]),
-        ("strikes", "What strikes", findings_parts(result, tries)),
+        ("strikes", "Findings", findings_parts(result, tries)),
         ("over-time", "Over time", axis),
         ("pictures", "Pictures", pictures),
     )
@@ -88,7 +88,7 @@ def run_note(result: Result) -> Answer:
         setup=job_line(result),
         cards=run_cards(result),
         blocks=[
-            Section("strikes", "What strikes", findings_in_brief(result)),
+            Section("strikes", "Findings", findings_in_brief(result)),
             Section("what-bound-it", "What bound it", binding_parts(result)),
             Section("phases", "Phases", phase_parts(result)),
         ],

@@ -26,14 +26,18 @@ from xc40io.telling.units import HUNDREDTHS, NUMBER, figure
 from xc40io.topology.text import format_count
 from xc40io.trust.how_sure import NINE_OF_TEN
 
+_MORE = Text("More with -v: the busiest stations, and what the ranks waited for.")
 _MOST_RATES = 6  # kinds of phases whose real rates are told
 
 
-def format_run(result: Result, *, lustre_stats: bool = False, exact: bool = False) -> str:
-    """Print what strikes in a run and bound it, its busiest stations, where its ranks waited.
+def format_run(
+    result: Result, *, lustre_stats: bool = False, exact: bool = False, verbose: bool = False
+) -> str:
+    """Print what bound a run, and the findings in it.
 
     ``result``: the run. ``lustre_stats``: whether to print what the locks and the page caches did,
-    too. ``exact``: whether to leave out how sure its rates are.
+    too. ``exact``: whether to leave out how sure its rates are. ``verbose``: whether to print its
+    busiest stations and what its ranks waited for, too.
 
     Returns
     -------
@@ -45,20 +49,24 @@ def format_run(result: Result, *, lustre_stats: bool = False, exact: bool = Fals
     return comments(
         [
             *_bound(result, [job_line(result)], exact=exact),
-            *_stations(result),
-            *_ranks(result),
+            *(_details(result) if verbose else [_MORE]),
             *_whole(result, *ending, lustre_stats=lustre_stats),
         ]
     )
 
 
-def format_job_part(result: Result, *, exact: bool = False) -> str:
-    """Print what bound one of several jobs and where its ranks waited, as :func:`format_run`."""
-    return comments([*_bound(result, [], exact=exact), *_ranks(result)])
+def format_job_part(result: Result, *, exact: bool = False, verbose: bool = False) -> str:
+    """Print what bound one of several jobs, as :func:`format_run`."""
+    return comments([*_bound(result, [], exact=exact), *(_ranks(result) if verbose else ())])
 
 
 def format_machine_part(
-    result: Result, *, simulated: float, wall: float, lustre_stats: bool = False
+    result: Result,
+    *,
+    simulated: float,
+    wall: float,
+    lustre_stats: bool = False,
+    verbose: bool = False,
 ) -> str:
     """Print what the machine did in a run of several jobs, as :func:`format_run`.
 
@@ -67,18 +75,24 @@ def format_machine_part(
     too.
     """
     ending = _whole(result, simulated, wall, lustre_stats=lustre_stats)
-    return comments([*_stations(result), *ending])
+    return comments([*(_stations(result) if verbose else [_MORE]), *ending])
 
 
 def _bound(result: Result, head: Sequence[str], *, exact: bool) -> Iterator[Block]:
-    """Yield the notes of a run and what went wrong, what strikes, and what bound its phases."""
+    """Yield the notes of a run and what went wrong, what bound its phases, and the findings."""
     notes = [f"Note: {note}" for note in result.notes]
     notes += [f"TROUBLE: {trouble.text}" for trouble in result.troubles]
     yield Text("\n".join([*head, *notes]))
-    lines = [*(one.line for one in triggers(result)), *bound_by(result)]
+    lines = [*([] if exact else _real_lines(result)), *bound_by(result)]
+    lines += [one.line for one in triggers(result)]
     if not all(load.binds for load in loads(result)):
         lines.append(WHAT_WOULD_HELP)
-    yield Text("\n".join([*lines, *([] if exact else _real_lines(result))]))
+    yield Text("\n".join(lines))
+
+
+def _details(result: Result) -> Iterator[Block]:
+    yield from _stations(result)
+    yield from _ranks(result)
 
 
 def _stations(result: Result) -> Iterator[Block]:
@@ -100,7 +114,7 @@ def _real_lines(result: Result) -> Iterator[str]:
     more = len(rates) - _MOST_RATES
     spans = [f"{one.title} {one.words}" for one in rates[:_MOST_RATES]]
     spans += [f"and {format_count(more, 'kind')} of phases more"] if more > 0 else []
-    yield f"Real runs: {'; '.join(spans)} ({NINE_OF_TEN})."
+    yield f"{NINE_OF_TEN}: {'; '.join(spans)}."
     whys = dict.fromkeys(one.real.why for one in rates if one.real.why)
     for why in whys:
         titles = [one.title for one in rates if one.real.why == why]

@@ -26,7 +26,7 @@ LIKELY = 0.75
 """From this chance on one run is called faster than another: they differ by more than the median
 error of such ratios."""
 
-NINE_OF_TEN = "nine of ten"
+NINE_OF_TEN = "9 of 10 real runs"
 """How many real runs lie in an interval."""
 
 

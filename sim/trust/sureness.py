@@ -128,12 +128,12 @@ def seconds(value: float) -> str:
 
 
 def real_words(found: Interval, write: Callable[[float], str]) -> str:
-    """Say where real runs lie: ``real: 36 to 62 GB/s, nine of ten``, and whether it is less sure.
+    """Say where real runs lie: ``9 of 10 real runs: 36 to 62 GB/s``, and whether it is less sure.
 
     ``write``: one of the functions above.
     """
     less = "" if found.measured else ", less sure"
-    return f"real: {span(found, write)}, {NINE_OF_TEN}{less}"
+    return f"{NINE_OF_TEN}: {span(found, write)}{less}"
 
 
 def chance_words(chance: float) -> str:

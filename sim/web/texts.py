@@ -113,7 +113,7 @@ def strikes(outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
         for one in outcome.findings
     ]
     if told:
-        yield Section("strikes", "What strikes", [Points(told)])
+        yield Section("strikes", "Findings", [Points(told)])
 
 
 def verdicts(rows: Mapping[Row, PhaseOutcome]) -> Iterator[Section]:

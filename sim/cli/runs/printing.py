@@ -109,7 +109,9 @@ def print_result(result: Result, view: View) -> None:
         click.echo(json_text(document), nl=False)
         return
     print_tables(output, getstripe=view.getstripe)
-    text = format_run(result, lustre_stats=view.lustre_stats, exact=view.exact)
+    text = format_run(
+        result, lustre_stats=view.lustre_stats, exact=view.exact, verbose=view.verbose
+    )
     if view.file_stats:
         text += format_file_stats(result)
     click.echo(text, nl=False, err=output.machine_readable)

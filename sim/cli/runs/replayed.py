@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -40,8 +41,12 @@ def print_replay(report: ReplayReport, view: View) -> None:
                 add_file_stats(told["xc40io"], run)
         click.echo(json_text(document), nl=False)
         return
-    click.echo(text_of(replay_answer(report, explain=view.explain)))
+    answer = replay_answer(report, explain=view.explain)
+    head, *tables = answer.blocks
+    click.echo(text_of(replace(answer, blocks=[head])))
     _print_more(report.runs[-1], view)
+    click.echo()
+    click.echo(text_of(replace(answer, blocks=tables)), nl=False)
 
 
 def _print_more(result: Result, view: View) -> None:
@@ -52,7 +57,9 @@ def _print_more(result: Result, view: View) -> None:
             click.echo(block)
     if view.getstripe:
         click.echo(output_of(result).layouts())
-    text = format_run(result, lustre_stats=view.lustre_stats, exact=view.exact)
+    text = format_run(
+        result, lustre_stats=view.lustre_stats, exact=view.exact, verbose=view.verbose
+    )
     click.echo(text, nl=False)
     if view.file_stats:
         click.echo(format_file_stats(result), nl=False)

@@ -82,20 +82,24 @@ def print_jobs(result: JobsResult, view: View) -> None:
     for outcome in result.jobs:
         if not outcome.drawn:
             _print_job(outcome, view)
-    _print_machine(result, lustre_stats=view.lustre_stats)
+    _print_machine(result, view)
 
 
 def _print_job(outcome: JobOutcome, view: View) -> None:
     click.echo(f"==== {job_head(outcome)} ====")
     print_tables(output_of(outcome.result), getstripe=view.getstripe)
     files = format_file_stats(outcome.result) if view.file_stats else ""
-    click.echo(format_job_part(outcome.result, exact=view.exact) + files)
+    click.echo(format_job_part(outcome.result, exact=view.exact, verbose=view.verbose) + files)
 
 
-def _print_machine(result: JobsResult, *, lustre_stats: bool) -> None:
+def _print_machine(result: JobsResult, view: View) -> None:
     click.echo("==== The machine ====")
     text = format_machine_part(
-        result.whole, simulated=result.simulated, wall=result.wall, lustre_stats=lustre_stats
+        result.whole,
+        simulated=result.simulated,
+        wall=result.wall,
+        lustre_stats=view.lustre_stats,
+        verbose=view.verbose,
     )
     click.echo(text, nl=False)
 

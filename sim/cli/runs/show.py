@@ -36,6 +36,12 @@ Options given here choose anew what is printed.
     help="Print one JSON document, or what a person reads.",
 )
 @click.option(
+    "-v/-q",
+    "--verbose/--no-verbose",
+    default=None,
+    help="Also print the busiest stations, and what the ranks waited for.",
+)
+@click.option(
     "--getstripe/--no-getstripe", default=None, help="Also print the striping of the files."
 )
 @click.option(

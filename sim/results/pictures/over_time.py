@@ -129,7 +129,7 @@ def _locks(recording: Recording, clock: Clock) -> Iterator[Strip]:
     if not np.isfinite(locks["blocked"]).any():
         return
     names, values = [], []
-    for name, column in (("granted", "granted"), ("asked back", "blocked")):
+    for name, column in (("granted", "granted"), ("called back", "blocked")):
         times = locks[column][np.isfinite(locks[column]) & (locks[column] < clock.end)]
         place = np.minimum((times / clock.width).astype(np.int64), clock.columns - 1)
         names.append(name)

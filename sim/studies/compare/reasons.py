@@ -107,7 +107,7 @@ def said(base: PhaseOfSide, one: PhaseOfSide, part: TouchedPart | None) -> str:
 def _bound(load: Load) -> str:
     """Say in a few words which station bound a phase."""
     if not load.binds:
-        return f"Bound by no station; the busiest, {load.name}, {_percent(load.busy)}"
+        return f"N{load.unbound()[1:]}"  # its name keeps its capitals
     if load.busy < SATURATED:
         return f"Bound by the {load.plural} in turn, {_percent(load.in_turn)}"
     return f"Bound by {load.name}, busy {_percent(load.busy)}"

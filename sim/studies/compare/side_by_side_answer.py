@@ -28,7 +28,7 @@ from xc40io.telling.units import ANY, FACTOR, FLAG, ROWS, WORDS
 from xc40io.topology.text import format_count
 
 _CHANCE = (
-    "Real GB/s: where nine of ten real runs would lie. Chance: that it really is faster, by how "
+    "Real GB/s: 9 of 10 real runs. Chance: that it really is faster, by how "
     "far simulated ratios of such runs were from measured ones."
 )
 _MOST = len(PALETTE)  # kinds of phases that are drawn

@@ -282,8 +282,8 @@ def _but(best: TrialRun) -> str:
     if best.weighed is None or best.weighed.whole.value < LEAST:
         return ", but not all I/O together"
     if not (best.weighed.gain.clear and best.weighed.whole.clear):
-        return ", no more than chance may do"
-    return ", no more than the model may be off"
+        return ", which is within chance"
+    return ", which is within the model's error"
 
 
 def _tables(phase: PhaseExplanation) -> list[Block]:

@@ -231,7 +231,7 @@ def configurations_table(plan: Plan) -> Table:
     )
     note = "GB/s: 10^9 bytes a second."
     if any(sure.values()):
-        note += f" Real mix: where {NINE_OF_TEN} real runs would lie, were all jobs off alike."
+        note += f" Real mix: where {NINE_OF_TEN} would lie, were all jobs off alike."
     if any(_chance(plan, each) is not None for each in rows):
         note += " Chance: that it really is faster, by the errors of such ratios."
     if plan.costs:

@@ -450,7 +450,7 @@ def _real(found: Tuning) -> str:
     real = real_seconds(found, found.best)
     if real is None:
         return ""
-    return f"Real runs with the best: {span(real, seconds)}, {NINE_OF_TEN}."
+    return f"{NINE_OF_TEN} with the best: {span(real, seconds)}."
 
 
 def real_seconds(found: Tuning, trial: Trial) -> Interval | None:
