@@ -60,13 +60,13 @@ def test_ranks_in_a_convoy_saturate_one_ost_after_the_other():
 def test_a_small_write_is_bound_by_nothing():
     (found,) = loads(run("-w -b 64k -t 64k", nodes=1, ppn=1))
     assert not found.binds
-    assert found.sentence().startswith("bound by no station; the busiest, ")
+    assert found.sentence().startswith("no single part is the bottleneck (busiest: ")
     assert "The last rank waited mostly for messages" in found.sentence()
 
 
 def test_ranks_that_take_locks_from_each_other_are_bound_by_no_station():
     (found,) = loads(run("-w -b 256k -t 256k -s 16", count=2))
-    assert found.sentence().startswith("bound by no station")
+    assert found.sentence().startswith("no single part is the bottleneck")
     assert found.waits[0].cause == "lock_commit"
     assert "lock" in [one.cause for one in found.doing[:2]]
 
@@ -80,8 +80,8 @@ def test_where_no_station_binds_the_last_rank_tells_what_does():
 def test_busy_disks_that_nobody_waits_for_bind_nothing():
     # 128 MiB a node fit the dirty limits: the OSTs write back while the ranks copy on.
     (found,) = loads(run("-w -F -b 8m -t 8m", nodes=64, ppn=16, count=1))
-    assert "bound by no station" in found.sentence()
-    assert load(0.97, 0.93, felt=0.05).sentence().startswith("bound by no station")
+    assert "no single part is the bottleneck" in found.sentence()
+    assert load(0.97, 0.93, felt=0.05).sentence().startswith("no single part is the bottleneck")
 
 
 def test_each_access_of_each_test_has_its_load():

@@ -32,7 +32,7 @@ def test_each_phase_has_the_interval_around_its_rate(ior: Result) -> None:
 def test_text_json_and_tables_say_the_same(ior: Result) -> None:
     write, read = real_rates(ior)
     text = format_run(ior)
-    assert f"# Real runs: write {write.words}; read {read.words} (nine of ten).\n" in text
+    assert f"# 9 of 10 real runs: write {write.words}; read {read.words}.\n" in text
     told = simulator_document(ior)["real"][0]
     assert (told["phase"], told["low"], told["high"]) == ("write", write.real.low, write.real.high)
     table = ior.to_pandas()["phases"]
@@ -51,9 +51,9 @@ def test_why_it_is_less_sure_is_said(ior: Result) -> None:
 
 
 def test_told_exactly_there_is_nothing_of_it(ior: Result) -> None:
-    assert "Real runs" not in format_run(ior, exact=True)
+    assert "real runs" not in format_run(ior, exact=True)
     assert "real" not in simulator_document(ior, exact=True)
-    assert "Real runs" in format_run(ior)
+    assert "real runs" in format_run(ior)
 
 
 def test_operations_on_metadata_have_rates_of_their_own() -> None:

@@ -32,12 +32,12 @@ def on_page(page: Answer) -> list[tuple[str, str]]:
     ]
 
 
-def test_text_has_the_sentences_before_what_bound_the_phases(struck: Result):
+def test_text_has_the_sentences_below_what_bound_the_phases(struck: Result):
     text = format_run(struck).replace("\n#   ", " ")
-    told = [f"# Strikes: {one.name}. {one.sentence}\n" for one in triggers(struck)]
+    told = [f"# Finding: {one.name}. {one.sentence}\n" for one in triggers(struck)]
     assert told
     assert "".join(told) in text
-    assert text.index(told[0]) < text.index("# Write: ")
+    assert text.index("# Write: ") < text.index(told[0])
 
 
 def test_json_has_the_evidence_as_numbers(struck: Result):
@@ -65,7 +65,7 @@ def test_assistants_and_the_explorer_get_them(struck: Result):
         assert [(one["job"], one["sentence"]) for one in findings] == [
             ("", one.sentence) for one in triggers(struck)
         ]
-    assert f"Strikes: {triggers(struck)[0].name}. " in text_of(answer)
+    assert f"Finding: {triggers(struck)[0].name}. " in text_of(answer)
 
 
 def test_pages_and_notebooks_have_the_same_points(struck: Result):

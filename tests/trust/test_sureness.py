@@ -27,7 +27,7 @@ def test_bounds_have_two_figures_and_their_unit_once() -> None:
 
 
 def test_what_was_never_measured_says_so() -> None:
-    assert real_words(Interval(11e9, 22e9, True), rate) == "real: 11 to 22 GB/s, nine of ten"
+    assert real_words(Interval(11e9, 22e9, True), rate) == "9 of 10 real runs: 11 to 22 GB/s"
     less = Interval(1e9, 2e9, measured=False, why="nobody looked")
     assert real_words(less, rate).endswith(", less sure")
 

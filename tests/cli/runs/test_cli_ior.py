@@ -23,7 +23,7 @@ def bandwidths(text: str) -> dict[str, list[float]]:
 
 
 def test_prints_iors_table_and_then_what_only_a_simulator_knows(xc40io):
-    result = xc40io("ior", *SMALL, "--", *WRITE_READ)
+    result = xc40io("ior", *SMALL, "-v", "--", *WRITE_READ)
     assert result.exit_code == 0
     table, _, block = result.stdout.partition("\n\n# ")
     assert table.startswith("IOR-4.")
@@ -31,7 +31,7 @@ def test_prints_iors_table_and_then_what_only_a_simulator_knows(xc40io):
     assert table.splitlines()[-1].startswith("Finished")
     assert set(bandwidths(table)) == {"write", "read"}
     assert all(line.startswith("#") for line in f"# {block}".splitlines())
-    assert "bound by" in block
+    assert "# Write: " in block
     assert re.search(r"OST \d+ +\d+ % .* GB ", block)
     assert "Wall time" in block.splitlines()[-1]
     assert max(len(line) for line in f"# {block}".splitlines()) <= 100
@@ -71,7 +71,7 @@ def test_a_summary_for_programs_has_standard_output_to_itself(xc40io, form):
     else:
         rows = list(csv.DictReader(result.stdout.splitlines()))
         assert [row["access"] for row in rows] == ["write", "read"]
-    assert "bound by" in result.stderr
+    assert "# Write: " in result.stderr
 
 
 def test_rank_details_have_a_line_for_each_rank_and_phase(xc40io, tmp_path):
@@ -107,7 +107,7 @@ def test_lustre_stats_count_what_the_locks_did(xc40io):
 def test_threads_of_a_rank_share_its_calls(xc40io):
     job = ("--nodes", "1", "--ppn", "2", "--stripe-count", "8")
     ior = "-w -F -b 64m -t 1m"
-    text = xc40io("ior", *job, "--io-threads", "4", "--", *ior.split()).stdout
+    text = xc40io("ior", *job, "--io-threads", "4", "-v", "--", *ior.split()).stdout
     assert "2 ranks x 4 I/O threads, seed 1" in text
     assert "copying into and out of the page cache" in text
     # The threads of a rank copy side by side, but enter pages of one file one after another.
@@ -119,3 +119,12 @@ def test_getstripe_names_a_few_of_many_files(xc40io):
     assert "testFile.00000003\n" in text
     assert "testFile.00000004\n" not in text
     assert "# and 4 files more" in text
+
+
+def test_stations_and_waits_stand_behind_verbose(xc40io):
+    short = xc40io("ior", *SMALL, "--", *WRITE_READ).stdout
+    full = xc40io("ior", *SMALL, "-v", "--", *WRITE_READ).stdout
+    assert "# More with -v" in short
+    assert not any(head in short for head in ("Busiest of each kind", "What a rank waited for"))
+    assert all(head in full for head in ("Busiest of each kind", "What a rank waited for"))
+    assert len(short.splitlines()) < len(full.splitlines()) - 15

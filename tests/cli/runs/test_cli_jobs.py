@@ -43,7 +43,7 @@ def parts(text: str) -> list[str]:
 
 
 def test_all_jobs_are_in_the_tables_and_the_listed_ones_report(xc40io, several):
-    result = xc40io("run", str(several), "--getstripe", "--lustre-stats")
+    result = xc40io("run", str(several), "--getstripe", "--lustre-stats", "-v")
     assert result.exit_code == 0
     head, first, second, machine = parts(result.stdout)
     assert head.startswith("4 jobs (2 drawn from the mix) on ")
@@ -53,7 +53,7 @@ def test_all_jobs_are_in_the_tables_and_the_listed_ones_report(xc40io, several):
     assert re.search(r"^second +all +\d\.\d\d MiB", head, re.MULTILINE)
     assert "Summary of all tests:" in first
     assert "lmm_stripe_count:   2" in first
-    assert "# Write: bound by" in first
+    assert "# Write: " in first
     assert "Kernel adios: " in second
     assert "# Busiest of each kind" in machine
     assert "# lock enqueues" in machine

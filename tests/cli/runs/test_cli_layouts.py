@@ -36,7 +36,7 @@ def test_what_cannot_be_is_one_sentence(
 
 
 def test_a_run_with_data_on_the_mdt_leaves_in_every_form(xc40io: Run, tmp_path: Path) -> None:
-    run = ("ior", *SMALL, *NEWER, "--setstripe", ON_MDT, "--record", "--lustre-stats")
+    run = ("ior", *SMALL, *NEWER, "--setstripe", ON_MDT, "--record", "--lustre-stats", "-v")
     forms = {
         "--html": "page.html",
         "--animate": "moving.html",
@@ -53,7 +53,7 @@ def test_a_run_with_data_on_the_mdt_leaves_in_every_form(xc40io: Run, tmp_path: 
     assert all((tmp_path / name).exists() for name in forms.values())
     assert "MDT 0" in result.stdout
     assert "# layout intents                   4 " in result.stdout
-    again = xc40io("show", "--lustre-stats", str(tmp_path / "kept.parquet"))
+    again = xc40io("show", "-v", "--lustre-stats", str(tmp_path / "kept.parquet"))
     assert again.stdout.partition("# Wall time")[0] == result.stdout.partition("# Wall time")[0]
 
 

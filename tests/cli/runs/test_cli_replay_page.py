@@ -43,7 +43,7 @@ def browser() -> Iterator[Browser]:
 def test_it_tells_what_strikes_and_what_tries_remedies(page: Path):
     text = page.read_text(encoding="utf-8")
     outline = Outline.of(text)
-    assert "What strikes" in outline.texts["h2"]
+    assert "Findings" in outline.texts["h2"]
     assert "Few aggregators" in outline.texts["caption"]
     assert any(text.strip().startswith("xc40io explain ") for text in outline.texts["pre"])
     assert "--recorded ppn=2" in next(
