@@ -154,7 +154,8 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
         meeting.head = -1
         return end_meeting(exchange.programs, waiting, program_id, operation.seconds, now)
     charge(exchange.programs, program_id, _MEETING, now)
-    leave_meeting(exchange.programs, program_id)
+    if exchange.programs.operations[program.op].within == 0:
+        leave_meeting(exchange.programs, program_id)
     program.phase = _CALLED
     program.op += 1
     return GO_ON

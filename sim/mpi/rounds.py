@@ -223,6 +223,7 @@ class Script:
             np.tile(round_, aggregators),
             meeting=self._target.inner_meeting,
             members=aggregators,
+            within=1,
             seconds=seconds,
         )
 

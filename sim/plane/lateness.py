@@ -1,7 +1,9 @@
 """Meetings: what kept the last program to come, for which the others waited.
 
 A program that waits for another waits for whatever held that one up. So its wait is charged to what
-the last to come has waited longer, by each cause, since both came out of the meeting before.
+the last to come has waited longer, by each cause, since both came out of the meeting before. A
+meeting of some within a meeting of more (aggregators in a round of a collective read) is none
+before: the others were not there.
 """
 
 from __future__ import annotations

@@ -34,7 +34,8 @@ class Op(IntEnum):
     PARK = 16  # the first operation of a thread: rest until its leader starts it
     FORK = 17  # start the next `count` programs, the threads of this one
     JOIN = 18  # wait until they have ended
-    MEET = 19  # wait until `members` programs are at `meeting`; all go on `seconds` later
+    MEET = 19  # wait until `members` programs are at `meeting`; all go on `seconds` later; `within`
+    # is 1 where they are a part of those that meet next, else 0
     WORK = 20  # work in a library for `seconds`
     EXCHANGE = 21  # receive `received` transfers from `transfer` on, and send `sent`, those of the
     # turn of transfer `sent_first`; wait until all are there
@@ -75,7 +76,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.PARK: (),
         Op.FORK: ("count",),
         Op.JOIN: (),
-        Op.MEET: ("meeting", "members", "seconds"),
+        Op.MEET: ("meeting", "members", "within", "seconds"),
         Op.WORK: ("seconds",),
         Op.EXCHANGE: ("transfer", "received", "sent", "sent_first"),
         Op.TRUNCATE: ("file", "offset"),
@@ -111,6 +112,7 @@ _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
     "group": "offset",
     "meeting": "file",
     "members": "count",
+    "within": "length",
     "transfer": "offset",
     "received": "count",
     "sent": "length",

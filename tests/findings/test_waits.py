@@ -56,3 +56,15 @@ def test_threads_wait_in_place_of_their_ranks():
     found = {wait.cause: wait.seconds for wait in waits(result)}
     assert found["copy"] > found.get("threads", 0.0)
     assert sum(found.values()) == pytest.approx(result.simulated)
+
+
+def test_who_waits_for_aggregators_that_read_waits_for_what_these_do():
+    ior = "-a MPIIO -c -w -r -C -b 16m -t 4m"
+    job = {"nodes": 4, "ppn": 2, "striping": {"count": 4}}
+    result = simulate(Scenario(machine="theta", workload={"ior": ior}, **job))
+    (read,) = (one for one in result.activities if one.name == "read")
+    (stretch,) = read.stretches
+    whole = stretch.end - stretch.start
+    for seconds in (stretch.waits, stretch.last_waits):
+        assert seconds[Cause.COPY] > 0.5 * whole  # the aggregators copy out of their cache
+        assert seconds[Cause.START] < 0.02 * whole
