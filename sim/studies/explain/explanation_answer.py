@@ -142,7 +142,8 @@ def _sections(
 
 
 def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
-    """Yield what text tells: of each kind of phase, and of all."""
+    """Yield what text tells: what to do, then why of each kind of phase, and how it was found."""
+    yield Text("\n".join(_to_do(one, named[one.phase]) for one in explanation.phases))
     for one in explanation.phases:
         yield Text("\n".join(_lines(one, named[one.phase])))
     how = (
@@ -167,13 +168,34 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     yield f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
     yield from (f"  {said}" for said in (_path(phase), verdict(phase), beside(phase)) if said)
     yield from _runs(phase.without)
-    yield f"  {advice(phase)}"
+    if _advised(phase) is None:  # else it stands on top
+        yield f"  {advice(phase)}"
     for kind in Who:
         tried = [one for one in phase.changed if one.kind == kind and one.helps]
         if tried:
             yield f"  Changes of {kind.value}:"
             yield from _runs(tried)
     yield from _doubted(phase)
+
+
+def _to_do(phase: PhaseExplanation, title: str) -> str:
+    """Say in a line what to do about a phase."""
+    head = f"{title[:1].upper()}{title[1:]}:"
+    best = _advised(phase)
+    if best is None:
+        return f"{head} change nothing ({format_count(len(phase.changed), 'change')} tried)."
+    sure = "" if best.chance is None else f", {chance_words(best.chance)} sure"
+    takes = "" if best.nodes is None else f" It takes {best.nodes.words}."
+    return f"{head} {best.words}: {best.gain:.2f} times as fast ({best.typed}){sure}.{takes}"
+
+
+def _advised(phase: PhaseExplanation) -> TrialRun | None:
+    """Return the best change of those who have the least to change; None if none surely helps."""
+    for kind in Who:
+        for one in phase.changed:
+            if one.kind == kind and one.helps:
+                return one
+    return None
 
 
 def _doubted(phase: PhaseExplanation) -> Iterator[str]:
@@ -261,11 +283,10 @@ def advice(phase: PhaseExplanation) -> str:
     """Say in one sentence what helps: a setting if one does, else the program or the machine."""
     if not phase.changed:
         return "No known change concerns what the ranks waited for."
-    for kind in Who:
-        best = next((one for one in phase.changed if one.kind == kind and one.helps), None)
-        if best is not None:
-            said = f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
-            return said if best.nodes is None else f"{said} It takes {best.nodes.words}."
+    best = _advised(phase)
+    if best is not None:
+        said = f"What helps most: {best.words}: {best.gain:.2f} times as fast ({best.typed})."
+        return said if best.nodes is None else f"{said} It takes {best.nodes.words}."
     best = max(phase.changed, key=lambda one: one.gain)
     return (
         f"Change nothing: of {len(phase.changed)} changes that were tried none surely helps. The "
