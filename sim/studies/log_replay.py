@@ -26,6 +26,7 @@ from xc40io.workloads.darshan.log import DarshanLog, read_log
 from xc40io.workloads.darshan.place import Place, Shape, dealt_to, where_it_ran
 from xc40io.workloads.darshan.reconstruction import reconstruct
 from xc40io.workloads.darshan.slow_parts import slow_sentences
+from xc40io.workloads.darshan.turns import ReadCosts
 from xc40io.workloads.replay.kernel import open_trace
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ class LogReplay:
         jobs = [self._scenario(self._recorded_job(), ())]
         if change:  # may be refused: before the first of the two takes its time
             jobs.append(self._scenario(self._what_if_job(), self.assignments))
-        found = reconstruct(self.log, self.shape.nodes, self.shape.ppn, self.facts.striping)
+        nodes, ppn = self.shape.nodes, self.shape.ppn
+        costs = ReadCosts.of(load_machine(self.place.machine), nodes, ppn)
+        found = reconstruct(self.log, nodes, ppn, self.facts.striping, costs)
         runs = []
         for scenario in jobs:
             with watch() as progress:

@@ -10,7 +10,7 @@ back whole windows (read-modify-write), show that the data had holes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -163,30 +163,61 @@ def _wrapped(position: Integers, sizes: Integers, extent: int) -> Integers:
     return np.clip(offset, 0, np.maximum(extent - sizes, 0))
 
 
-def place(sizes: Integers, dealt: Dealt, extent: int, *, consecutive: float) -> Integers:
+class Passes(NamedTuple):
+    """How the calls of ranks that share a file go over it."""
+
+    times: int = 1  # how often they go through all of it together
+    blocks: int = 1  # of each rank in a pass: between them lie those of the others
+    whole: bool = False  # each goes through all of it by itself
+
+
+def passes_of(
+    calls: int, moved: int, extent: int, members: int, *, apart: int, rounds: Collection[int]
+) -> Passes:
+    """Return how ``calls`` of several ranks go over a file.
+
+    They moved so many bytes of a file of ``extent`` bytes; ``apart`` did not begin where the one of
+    the same rank before had ended. Where as many bytes were moved as if each rank had gone through
+    all of it, but also as many as in one of the ``rounds`` that ranks are known to have made
+    (opens, turns of reads and writes), they shared it in each round.
+    """
+    times = moved / extent if extent > 0 else 1.0
+    count = max(1, round(times)) if times >= _TWICE else 1
+    if members > 1 and times * 1.05 >= members and count not in rounds:
+        return Passes(whole=True)
+    each = max(1, calls // (members * count))
+    return Passes(count, min(max(1, round(apart / (members * count))), each))
+
+
+_TWICE = 1.5
+"""Times as many bytes as a file has, from which on it is gone through more than once."""
+
+
+def place(sizes: Integers, dealt: Dealt, extent: int, passes: Passes) -> Integers:
     """Return where in a file the calls of several ranks go: int64 (calls,), in bytes.
 
     ``sizes`` and ``dealt`` say how large the calls are and whose, ``extent`` where the furthest one
-    ends, ``consecutive`` which part of them began where the one of the same rank before ended.
+    ends, ``passes`` how they go over it.
 
-    If every rank moves about as many bytes as the file has, each goes through the whole file. Else
-    the ranks share it: each has a part of its own if most calls are consecutive, otherwise their
-    calls lie in turn. A file that is longer than what is moved has gaps all over; one that is
-    shorter is gone through again and again.
+    The blocks of the ranks lie in turn; where each has one, it is a part of its own. A file that is
+    longer than what is moved in a pass has gaps all over; one that is shorter is begun anew.
     """
     if len(sizes) == 0:
         return np.zeros(0, np.int64)
-    members = int(dealt.member.max()) + 1
-    by_rank = np.lexsort((dealt.turn, dealt.member))
-    total = int(sizes.sum())
-    if members > 1 and 0 < extent <= 1.05 * total / members:
+    if passes.whole:
+        by_rank = np.lexsort((dealt.turn, dealt.member))
         return _wrapped(_within_rank(sizes, dealt, by_rank), sizes, extent)
-    order = by_rank if consecutive >= 0.5 else np.arange(len(sizes))
+    block = dealt.turn * (passes.times * passes.blocks) // np.bincount(dealt.member)[dealt.member]
+    order = np.lexsort((dealt.turn, dealt.member, block))
     position = np.empty(len(sizes), np.int64)
     position[order] = np.cumsum(sizes[order]) - sizes[order]
-    if extent < total:
+    turn = block // passes.blocks
+    begins = position[order][np.searchsorted(turn[order], np.arange(passes.times))]
+    position -= begins[turn]
+    moved = int((position + sizes).max())
+    if extent < moved:
         return _wrapped(position, sizes, extent)
-    gaps: Integers = np.floor(position * (extent / max(total, 1) - 1.0)).astype(np.int64)
+    gaps: Integers = np.floor(position * (extent / max(moved, 1) - 1.0)).astype(np.int64)
     return position + gaps
 
 

@@ -19,6 +19,7 @@ from xc40io.workloads.darshan.call_pattern import (
     contiguous_pieces,
     holes_below,
     interleaved_pieces,
+    passes_of,
     place,
     sizes_of,
 )
@@ -44,6 +45,14 @@ from xc40io.workloads.darshan.module_counters import (
     counted,
     mpi_counted,
 )
+from xc40io.workloads.darshan.turns import (
+    ReadCosts,
+    Turns,
+    rounds_of,
+    sessions_in_turns,
+    turns_of,
+    window_of_a_rank,
+)
 from xc40io.workloads.trace import TraceOp
 
 CREATE_MODE = 1
@@ -63,6 +72,7 @@ class MpiFileCalls:
     stripe: int  # bytes
     # Directions in which collective buffering was off: each rank accessed what it was asked for.
     unbuffered: frozenset[Direction] = frozenset()
+    costs: ReadCosts | None = None  # what reads take where the job ran, if that is known
     holes: dict[str, Holes] = field(default_factory=dict)  # by direction, where there are any
     # Where the holes are in a file that is longer than its data, by direction: in words.
     holed: dict[str, str] = field(default_factory=dict)
@@ -94,7 +104,21 @@ class MpiFileCalls:
         opens = self.record.total("COLL_OPENS") + self.record.total("INDEP_OPENS")
         members = len(self.members)
         count = self.record.total("COLL_OPENS") // members or -(-opens // members)
-        return sessions_of(self.record, count, 2 * opens)
+        sessions = sessions_of(self.record, count, 2 * opens)
+        return sessions if self.turns is None else sessions_in_turns(sessions, self.turns)
+
+    @cached_property
+    def turns(self) -> Turns | None:
+        """When ranks read and wrote in turn; None if they did not, or DXT tells when."""
+        known = [mpi_counted(self.record, way) for way, _ in DIRECTIONS]
+        members = len(self.members)
+        mixed = any((of.collective and of.independent) or 0 < of.calls < members for of in known)
+        if self.busy is not None or mixed:
+            return None
+        each = {
+            way: -(-of.calls // members) for (way, _), of in zip(DIRECTIONS, known, strict=True)
+        }
+        return turns_of(self.record, members, each)
 
     def rows(self) -> Rows:
         """Return all calls; the reads and writes that DXT knows, if they have been settled."""
@@ -225,15 +249,30 @@ class MpiFileCalls:
         header = mpi_counted(self.record, direction).collective > 0
         extent = -(-total // (int(dealt.member.max()) + 1)) if header else 0
         below = counted(self.below, direction)
-        consecutive = self.below.total(f"CONSEC_{direction}S") / max(1, below.calls)
-        each = -(-calls // (int(dealt.member.max()) + 1))
-        start = spread(each, self.record.window(direction), took)
+        apart = 1.0 - self.below.total(f"CONSEC_{direction}S") / max(1, below.calls)
+        active = int(dealt.member.max()) + 1
+        extent = extent or self._extent(direction, total)
+        opens = self.record.total("COLL_OPENS") + self.record.total("INDEP_OPENS")
+        passes = passes_of(
+            calls,
+            total,
+            extent,
+            active,
+            apart=round(apart * calls),
+            rounds=rounds_of(opens, len(members), self.turns),
+        )
+        where = dealt
+        if direction == "READ" and self.costs is not None and self.record.total("BYTES_WRITTEN"):
+            where = self.costs.written_by(dealt, calls, total, took * calls)
+        if self.turns is None:
+            window = window_of_a_rank(self.record, direction, active)
+            start = spread(-(-calls // active), window, took)
+        else:
+            start, took = self.turns.start[direction], self.turns.took[direction]
         return make_rows(
             rank=members[dealt.member],
             op=op,
-            offset=place(
-                sizes, dealt, extent or self._extent(direction, total), consecutive=consecutive
-            ),
+            offset=place(sizes, where, extent, passes),
             length=sizes,
             start=start[dealt.turn],
             took=took,
@@ -253,13 +292,23 @@ class MpiFileCalls:
         calls = [*table.astype(np.int64), *([sizes[:left]] if left else [])]
         total = int(sizes.sum())
         extent = max(self._extent(direction, begin + total) - begin, 1)
-        starts = spread(len(calls), self.record.window(direction), took)
+        if self.turns is None:
+            starts = spread(len(calls), self.record.window(direction), took)
+        else:
+            starts, took = self.turns.start[direction], self.turns.took[direction]
         self._find_holes(direction)
         grain = self._grain(direction, len(calls))
+        own = (
+            begin + self._own_blocks(direction, table.astype(np.int64), extent)
+            if not left
+            else None
+        )
         parts, done = [], 0
         for number, call, start in zip(self.number(len(calls)), calls, starts, strict=True):
             stretch = extent / max(total, 1)
             rank, offset, length = self._call(direction, call, begin, done, stretch, extent, grain)
+            if own is not None and len(own):
+                offset, own = own[0], own[1:]
             done += int(call.sum())
             parts.append(
                 make_rows(
@@ -274,6 +323,28 @@ class MpiFileCalls:
                 )
             )
         return join(parts)
+
+    def _own_blocks(self, direction: Direction, table: Integers, extent: int) -> Integers:
+        """Return where each rank's piece of each call begins in a block of its own: int64.
+
+        Of shape (calls, ranks); of no call where the pieces of a call lie side by side. From one
+        call of an aggregator to its next there are then all blocks but one call of the rank's, and
+        not all stripes but one, as Darshan's most frequent strides tell.
+        """
+        none = np.zeros((0, len(self.members)), np.int64)
+        calls, total = len(table), int(table.sum())
+        rounds = max(1, round(total / extent))
+        if direction in self.holes or calls < 2 * rounds or calls % rounds or not total:
+            return none
+        each = calls // rounds
+        block = int(table[:each, 0].sum())
+        strides, piece = self.below.common("STRIDE"), min(int(table[0, 0]), self.stripe)
+        if (table != table[0, 0]).any() or rounds * block * len(self.members) != total:
+            return none
+        if not strides.get(block - piece) or max(strides.values()) > strides[block - piece]:
+            return none
+        call = np.arange(calls)[:, None] % each * int(table[0, 0])
+        return call + np.arange(len(self.members)) * block
 
     def _grain(self, direction: Direction, calls: int) -> int:
         """Return of what bytes holes are multiples that lie within calls; 0 if between them.

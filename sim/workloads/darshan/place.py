@@ -122,6 +122,7 @@ class Shape:
     nodes: int
     ppn: int
     why: str
+    guessed: bool = False
 
 
 def shape_of(log: DarshanLog, cores: int) -> Shape:
@@ -143,7 +144,7 @@ def shape_of(log: DarshanLog, cores: int) -> Shape:
     else:
         most, why = cores, f"a guess: as full as {cores} cores allow"
     nodes, ppn = dealt(log.ranks, most)
-    return Shape(nodes, ppn, why)
+    return Shape(nodes, ppn, why, guessed=not (0 < named <= cores or partly or spaced))
 
 
 def nodes_shown(log: DarshanLog) -> dict[int, str]:

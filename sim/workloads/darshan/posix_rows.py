@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.engine.types import Floats, Integers
-from xc40io.workloads.darshan.call_pattern import offsets_of, place, sizes_of
+from xc40io.workloads.darshan.call_pattern import offsets_of, passes_of, place, sizes_of
 from xc40io.workloads.darshan.call_rows import (
     Rows,
     Sessions,
@@ -32,6 +32,14 @@ from xc40io.workloads.darshan.module_counters import (
     Direction,
     active_ranks,
     counted,
+)
+from xc40io.workloads.darshan.turns import (
+    ReadCosts,
+    Turns,
+    rounds_of,
+    sessions_in_turns,
+    turns_of,
+    window_of_a_rank,
 )
 from xc40io.workloads.trace import TraceOp
 
@@ -57,11 +65,12 @@ class _Metadata(NamedTuple):
     syncs: int
 
 
-def _metadata(record: Counters, ranks: int) -> _Metadata:
+def _metadata(record: Counters, ranks: int, turns: Turns | None = None) -> _Metadata:
     """Return the opens, closes and stats of one record, dealt to its ranks in turn."""
     members = record.members(ranks)
     opens, stats = record.total("OPENS"), record.total("STATS")
     sessions = sessions_of(record, -(-opens // len(members)), 2 * opens + stats)
+    sessions = sessions if turns is None else sessions_in_turns(sessions, turns)
     member, turn = deal(opens, len(members))
     opened, closed = sessions.opened[turn], sessions.closed[turn]
     took, begin = np.full(opens, sessions.took), np.full(opens, np.nan)
@@ -81,29 +90,66 @@ def _opens_and_closes(times: _Times, sessions: Sessions, *, creates: bool) -> tu
     return opening, closing if sessions.closes else join([])
 
 
-def posix_rows(record: Counters, ranks: int, *, creates: bool) -> Rows:
+def posix_rows(
+    record: Counters,
+    ranks: int,
+    *,
+    creates: bool,
+    costs: ReadCosts | None = None,
+    meets: bool = False,
+) -> Rows:
     """Return the calls of one record, of one rank or of all ``ranks`` of the job together.
 
-    ``creates`` says whether the file is new: the first open creates it.
+    Parameters
+    ----------
+    record, ranks
+        One row of counters.
+    creates
+        Whether the file is new: the first open creates it.
+    costs
+        What reads take where the job ran, if that is known.
+    meets
+        Whether ranks may have met between their runs, where one record is of all of them; or, where
+        it is of one, whether they did.
     """
-    known = _metadata(record, ranks)
+    shared = int(record.rank[0]) == SHARED
+    active = active_ranks(record, ranks) if shared else record.members(ranks)
+    each = {way: -(-counted(record, way).calls // len(active)) for way, _ in DIRECTIONS}
+    turns = turns_of(record, len(active), each)
+    known = _metadata(record, ranks, turns)
     opening, closing = _opens_and_closes(known.times, known.sessions, creates=creates)
-    if int(record.rank[0]) == SHARED:
-        active = active_ranks(record, ranks)
-        data = [_of_all_ranks(record, direction, op, active) for direction, op in DIRECTIONS]
-    else:
-        active = known.members
-        own = [_of_one_rank(record, direction, op) for direction, op in DIRECTIONS]
-        data = list(_alternating(record, *own))
-    window = record.window("WRITE") or record.window("READ") or (0.0, 0.0)
+    data = [
+        _of_all_ranks(record, direction, op, active, turns, costs)
+        if shared
+        else _of_one_rank(record, direction, op, turns)
+        for direction, op in DIRECTIONS
+    ]
+    busy = known.sessions.keep(join([*data, _syncs(record, known, active, turns)]))
+    barriers = join([])
+    if turns is not None and meets and (turns.met or not shared):
+        members, between = known.members, turns.end[:-1]
+        barriers = make_rows(
+            rank=np.tile(members, len(between)),
+            op=TraceOp.BARRIER,
+            start=np.repeat(between, len(members)),
+        )
+    return join([opening, known.stats, busy, closing, barriers])
+
+
+def _syncs(record: Counters, known: _Metadata, active: Integers, turns: Turns | None) -> Rows:
+    """Return the syncs, evenly among the writes; the last one is after all of them."""
+    each = -(-known.syncs // len(active))
     member, turn = deal(known.syncs, len(active))
-    start = spread_to_end(-(-known.syncs // len(active)), window)  # the last one after all writes
-    syncs = make_rows(rank=active[member], op=TraceOp.FSYNC, start=start[turn])
-    busy = known.sessions.keep(join([*data, syncs]))
-    return join([opening, known.stats, busy, closing])
+    if turns is None:
+        start = spread_to_end(each, record.window("WRITE") or record.window("READ") or (0.0, 0.0))
+    else:
+        writes = turns.start["WRITE"]
+        after = (np.arange(each) + 1) * len(writes) // max(each, 1) - 1
+        start = writes[np.maximum(after, 0)] + turns.took["WRITE"]
+    return make_rows(rank=active[member], op=TraceOp.FSYNC, start=start[turn])
 
 
-def _of_one_rank(record: Counters, direction: Direction, op: TraceOp) -> Rows:
+def _of_one_rank(record: Counters, direction: Direction, op: TraceOp, turns: Turns | None) -> Rows:
     """Return the reads or the writes of one rank; the most frequent sizes come first."""
     known = counted(record, direction)
     sizes = sizes_of(record, direction, known.calls, known.bytes)[::-1]
@@ -114,61 +160,54 @@ def _of_one_rank(record: Counters, direction: Direction, op: TraceOp) -> Rows:
         strides=record.common("STRIDE"),
         extent=known.extent,
     )
-    start = spread(known.calls, record.window(direction), known.took)
+    start, took = _times_of_calls(record, direction, turns, 1)
     rank = record.rank[0]
-    return make_rows(rank=rank, op=op, offset=offset, length=sizes, start=start, took=known.took)
+    return make_rows(rank=rank, op=op, offset=offset, length=sizes, start=start, took=took)
 
 
-def _of_all_ranks(record: Counters, direction: Direction, op: TraceOp, active: Integers) -> Rows:
+def _of_all_ranks(
+    record: Counters,
+    direction: Direction,
+    op: TraceOp,
+    active: Integers,
+    turns: Turns | None,
+    costs: ReadCosts | None,
+) -> Rows:
     """Return the reads or the writes of all ranks that did any."""
-    known = counted(record, direction)
-    dealt = deal(known.calls, len(active))
+    known, members = counted(record, direction), len(active)
+    dealt = deal(known.calls, members)
     sizes = sizes_of(record, direction, known.calls, known.bytes)
-    consecutive = record.total(f"CONSEC_{direction}S") / max(1, known.calls)
-    start = spread(-(-known.calls // len(active)), record.window(direction), known.took)
+    passes = passes_of(
+        known.calls,
+        known.bytes,
+        known.extent,
+        members,
+        apart=known.calls - record.total(f"CONSEC_{direction}S"),
+        rounds=rounds_of(record.total("OPENS"), members, turns),
+    )
+    where = dealt
+    if direction == "READ" and costs is not None and record.total("BYTES_WRITTEN"):
+        where = costs.written_by(dealt, known.calls, known.bytes, known.seconds)
+    start, took = _times_of_calls(record, direction, turns, members)
     return make_rows(
         rank=active[dealt.member],
         op=op,
-        offset=place(sizes, dealt, known.extent, consecutive=consecutive),
+        offset=place(sizes, where, known.extent, passes),
         length=sizes,
         start=start[dealt.turn],
-        took=known.took,
+        took=took,
     )
 
 
-def _alternating(record: Counters, reads: Rows, writes: Rows) -> tuple[Rows, Rows]:
-    """Alternate reads and writes as often as recorded, if they were made at the same time."""
-    window, other = record.window("READ"), record.window("WRITE")
-    if not (len(reads.rank) and len(writes.rank) and window and other):
-        return reads, writes
-    first, end = max(window[0], other[0]), min(window[1], other[1])
-    if first >= end:
-        return reads, writes
-    begin = min(window[0], other[0])
-    length = max(window[1], other[1]) - begin
-    former, latter = (reads, writes) if window[0] <= other[0] else (writes, reads)
-    times = alternate(len(former.rank), len(latter.rank), record.total("RW_SWITCHES"))
-    return (
-        former._replace(start=begin + length * times[0]),
-        latter._replace(start=begin + length * times[1]),
-    )
-
-
-def alternate(former: int, latter: int, switches: int) -> tuple[Floats, Floats]:
-    """Return places from 0 to 1 for two kinds of calls that take turns so often: float64.
-
-    Both kinds are cut into runs of even length; a run of the former comes first.
-    """
-    runs = min(max(2, switches + 1), 2 * min(former, latter))
-    run = np.concatenate(
-        (
-            2 * (np.arange(former) * -(-runs // 2) // former),
-            2 * (np.arange(latter) * (runs // 2) // latter) + 1,
-        )
-    )
-    place_of = np.empty(len(run))
-    place_of[np.argsort(run, kind="stable")] = np.arange(len(run)) / len(run)
-    return place_of[:former], place_of[former:]
+def _times_of_calls(
+    record: Counters, direction: Direction, turns: Turns | None, members: int
+) -> tuple[Floats, float]:
+    """Return when each rank began its calls, float64 (calls,), and what one took."""
+    if turns is not None:
+        return turns.start[direction], turns.took[direction]
+    known = counted(record, direction)
+    each = -(-known.calls // members)
+    return spread(each, window_of_a_rank(record, direction, members), known.took), known.took
 
 
 def rows_around(

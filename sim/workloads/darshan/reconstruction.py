@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.config.errors import InputError
+from xc40io.config.machine import load_machine
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import format_bytes
 from xc40io.engine.types import Integers
@@ -44,10 +45,19 @@ from xc40io.workloads.darshan.module_counters import (
 from xc40io.workloads.darshan.mpi_file_calls import MpiFileCalls
 from xc40io.workloads.darshan.place import where_it_ran
 from xc40io.workloads.darshan.posix_rows import posix_rows, rows_around
+from xc40io.workloads.darshan.turns import ReadCosts, met_between_files
 from xc40io.workloads.trace import ListedTrace, TraceFile, TraceOp, take_rows
 
 MOST_ROWS = 60_000_000
 """Calls that a log may have to be replayed: they are all in memory at once."""
+
+
+class Around(NamedTuple):
+    """What is known besides a file's own records."""
+
+    told: StripeRequest | None  # the striping that all files are known to have had
+    costs: ReadCosts | None  # what reads took where the job ran
+    met: bool  # whether ranks met between their reads and writes of files of their own
 
 
 class FileCalls(NamedTuple):
@@ -74,6 +84,7 @@ def reconstruct(
     nodes: int | None = None,
     ppn: int | None = None,
     told: StripeRequest | None = None,
+    costs: ReadCosts | None = None,
 ) -> Reconstruction:
     """Make a trace of a log.
 
@@ -83,6 +94,8 @@ def reconstruct(
         As read; where the job ran, for the trace to tell.
     told
         The striping that all files are known to have had; it goes before what the log says.
+    costs
+        What reads take where the job ran, if that is known: whether what was read had been cached.
 
     Raises
     ------
@@ -91,10 +104,12 @@ def reconstruct(
     """
     _check_length(log)
     posix, mpi = Segments(log.dxt_posix, mpi=False), Segments(log.dxt_mpiio, mpi=True)
+    others = len(log.mpiio) or len(log.dxt_posix.segments)  # tell of ranks without such runs
+    around = Around(told, costs, not others and met_between_files(log.posix, log.ranks))
     through_mpi = {int(number) for number in log.mpiio.rows_of_file}
     alone = [number for number in log.posix.rows_of_file if number not in through_mpi]
-    found = [_mpi_file(log, number, mpi.of(number), told) for number in through_mpi]
-    found.extend(_posix_file(log, number, posix.of(number), told) for number in alone)
+    found = [_mpi_file(log, number, mpi.of(number), around) for number in through_mpi]
+    found.extend(_posix_file(log, number, posix.of(number), around) for number in alone)
     found.sort(key=lambda calls: float(calls.rows.start.min(initial=np.inf)))
     files, blocks = [of.file for of in found], merge([of.rows for of in found])
     trace = ListedTrace(log.ranks, files, blocks, nodes=nodes, ppn=ppn)
@@ -119,9 +134,10 @@ def trace_of_log(
     facts = facts or Facts()
     facts.check_of_calls()
     log = read_log(path)
-    shape = where_it_ran(log, facts).shape
+    place, shape = where_it_ran(log, facts)
+    costs = ReadCosts.of(load_machine(place.machine), shape.nodes, shape.ppn)
     known = log.without_dxt() if counters else log
-    trace = reconstruct(known, shape.nodes, shape.ppn, facts.striping).trace
+    trace = reconstruct(known, shape.nodes, shape.ppn, facts.striping, costs).trace
     trace.warnings = log.warnings
     return trace
 
@@ -145,9 +161,7 @@ def _check_length(log: DarshanLog) -> None:
         )
 
 
-def _posix_file(
-    log: DarshanLog, number: int, segments: Rows, told: StripeRequest | None
-) -> FileCalls:
+def _posix_file(log: DarshanLog, number: int, segments: Rows, around: Around) -> FileCalls:
     """Return the calls of a file that was accessed through POSIX alone."""
     records = log.posix.of_file(number)
     reads, writes = records.window("READ"), records.window("WRITE")
@@ -161,14 +175,21 @@ def _posix_file(
         story = _of_dxt("POSIX", segments, rest)
     else:
         each = [records.take(np.array([row])) for row in range(len(records))]
+        meets = not len(log.mpiio)
         rows = join(
             [
-                posix_rows(record, log.ranks, creates=creates and row == 0)
+                posix_rows(
+                    record,
+                    log.ranks,
+                    creates=creates and row == 0,
+                    costs=around.costs,
+                    meets=meets if int(record.rank[0]) == SHARED else around.met,
+                )
                 for row, record in enumerate(each)
             ]
         )
-        story = _of_posix(records, log.ranks)
-    lay = lay_of(log, number, told)
+        story = _of_posix(records, log.ranks, around.costs)
+    lay = lay_of(log, number, around.told)
     file = _file(log, number, rows, lay, creates=creates)
     return FileCalls(number, file, rows, (lay.why, *story))
 
@@ -208,15 +229,13 @@ def _lacking(
     return parts
 
 
-def _mpi_file(
-    log: DarshanLog, number: int, segments: Rows, told: StripeRequest | None
-) -> FileCalls:
+def _mpi_file(log: DarshanLog, number: int, segments: Rows, around: Around) -> FileCalls:
     """Return the calls of a file that was accessed through MPI-IO."""
     records, below = log.mpiio.of_file(number), log.posix.of_file(number)
-    lay = lay_of(log, number, told)
+    lay = lay_of(log, number, around.told)
     unbuffered = unbuffered_directions(records, below, log.ranks)
     stripe = lay.striping.size or DEFAULT_STRIPE
-    calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered)
+    calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered, around.costs)
     known: dict[Direction, MpiCounts]
     known = {way: mpi_counted(records, way) for way, _ in DIRECTIONS}
     rest = _lacking(segments, records, known) if len(segments.rank) else []
@@ -294,7 +313,7 @@ def _of_dxt(layer: str, segments: Rows, rest: Sequence[Rows]) -> tuple[str, ...]
     )
 
 
-def _of_posix(records: Counters, ranks: int) -> tuple[str, ...]:
+def _of_posix(records: Counters, ranks: int, costs: ReadCosts | None) -> tuple[str, ...]:
     """Tell how the calls of a file through POSIX were made."""
     shared = bool((records.rank == SHARED).any())
     said = []
@@ -317,6 +336,12 @@ def _of_posix(records: Counters, ranks: int) -> tuple[str, ...]:
     switches = records.total("RW_SWITCHES")
     if switches:
         said.append(f"Reads and writes take turns {switches:,} times where they overlap in time.")
+    read = counted(records, "READ")
+    if shared and read.bytes and records.total("BYTES_WRITTEN") and costs is not None:
+        if costs.cached(read.calls, read.bytes, read.seconds):
+            said.append("Reads as fast as from the page cache: each rank reads what it wrote.")
+        else:
+            said.append("Reads slower than a cache's: each rank reads what the next node wrote.")
     counts = ", ".join(
         f"{records.total(name):,} {name.lower()}" for name in ("OPENS", "STATS", "FSYNCS")
     )

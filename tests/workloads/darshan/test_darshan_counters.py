@@ -8,18 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from xc40io.workloads.darshan.call_pattern import (
+    Passes,
     collective_matrix,
     contiguous_pieces,
     even_sizes,
     holes_below,
     interleaved_pieces,
     offsets_of,
+    passes_of,
     place,
     sizes_of,
 )
 from xc40io.workloads.darshan.call_rows import deal
 from xc40io.workloads.darshan.module_counters import BIN_NAMES, Counters, active_ranks, bin_of
-from xc40io.workloads.darshan.posix_rows import alternate
+from xc40io.workloads.darshan.turns import ReadCosts, met_between_files, runs_of
 
 MIB = 2**20
 SIZES = st.lists(
@@ -135,8 +137,8 @@ def test_jumps_back_begin_anew():
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 90))
 def test_reads_and_writes_take_turns_as_often_as_recorded(reads, writes, switches):
-    first, second = alternate(reads, writes, switches)
-    kinds = np.array([0] * reads + [1] * writes)[np.argsort(np.concatenate((first, second)))]
+    order = np.argsort(np.concatenate(runs_of(reads, writes, switches)), kind="stable")
+    kinds = np.array([0] * reads + [1] * writes)[order]
     wanted = min(switches, 2 * min(reads, writes) - 1)
     assert np.count_nonzero(np.diff(kinds)) == max(1, wanted)
     assert kinds[0] == 0
@@ -158,9 +160,9 @@ def test_the_variance_tells_how_many_ranks_wrote():
 def test_ranks_that_share_a_file_do_not_overlap(sizes, members):
     lengths = np.sort(np.array(sizes, np.int64))
     dealt = deal(len(sizes), members)
-    for consecutive in (0.0, 1.0):
+    for blocks in (1, 2, max(1, len(sizes) // members)):
         extent = int(lengths.sum()) * 2
-        offset = place(lengths, dealt, extent, consecutive=consecutive)
+        offset = place(lengths, dealt, extent, Passes(blocks=blocks))
         order = np.argsort(offset)
         assert (offset[order][1:] >= (offset + lengths)[order][:-1]).all()
         assert (offset + lengths).max() <= extent
@@ -168,9 +170,26 @@ def test_ranks_that_share_a_file_do_not_overlap(sizes, members):
 
 def test_ranks_that_read_all_of_a_file_begin_at_its_first_byte():
     dealt = deal(8, 4)
-    offset = place(np.full(8, 100), dealt, 200, consecutive=1.0)
+    passes = passes_of(8, 800, 200, 4, apart=0, rounds={1})
+    offset = place(np.full(8, 100), dealt, 200, passes)
     assert offset[dealt.turn == 0].tolist() == [0] * 4
     assert offset[dealt.turn == 1].tolist() == [100] * 4
+
+
+def test_ranks_that_go_over_a_file_twice_share_it_each_time():
+    dealt = deal(16, 2)  # two ranks, each with two blocks of two calls in each of two passes
+    passes = passes_of(16, 1600, 800, 2, apart=8, rounds={2})
+    assert passes == Passes(times=2, blocks=2)
+    offset = place(np.full(16, 100), dealt, 800, passes)
+    assert offset[dealt.member == 0].tolist() == [0, 100, 400, 500] * 2
+    assert offset[dealt.member == 1].tolist() == [200, 300, 600, 700] * 2
+
+
+def test_what_came_faster_than_over_the_network_was_written_by_the_reader():
+    costs, dealt = ReadCosts(nodes=2, call=0.0, fetch=1e-8), deal(8, 4)
+    assert costs.written_by(dealt, 8, 8 * MIB, seconds=0.01) is dealt
+    others = costs.written_by(dealt, 8, 8 * MIB, seconds=1.0)
+    assert others.member.tolist() == [2, 3, 0, 1] * 2
 
 
 def test_collective_calls_are_dealt_so_that_the_ranks_vary_as_recorded():
@@ -213,3 +232,31 @@ def test_contiguous_pieces_lie_side_by_side_or_overlap_where_ranks_read_the_same
     assert contiguous_pieces(sizes, 5, 60).tolist() == [5, 15, 35]
     overlapping = contiguous_pieces(np.full(4, 50), 0, 60)
     assert (overlapping + 50).max() <= 60
+
+
+def own_files(*switches: int, writes: int = 4) -> Counters:
+    """Records of ranks that each wrote and read a file of their own, in turns of a second.
+
+    The last one made so many ``writes``.
+    """
+    whole = {"RW_SWITCHES": 0, "READS": 4, "WRITES": 4}
+    seconds = {
+        "F_WRITE_START_TIMESTAMP": 1.0,
+        "F_WRITE_END_TIMESTAMP": 4.0,
+        "F_READ_START_TIMESTAMP": 2.5,
+        "F_READ_END_TIMESTAMP": 5.5,
+        "F_WRITE_TIME": 2.0,
+    }
+    ranks = len(switches)
+    counts = np.tile(np.array(list(whole.values())), (ranks, 1))
+    counts[:, 0], counts[-1, 2] = switches, writes
+    tables = counts, np.tile(np.array(list(seconds.values())), (ranks, 1))
+    rank = np.arange(ranks)
+    return Counters.of("POSIX", rank.astype(np.uint64), rank, tables, [*whole, *seconds])
+
+
+def test_ranks_with_files_of_their_own_met_only_if_all_had_as_many_runs():
+    assert met_between_files(own_files(3, 3, 3), 3)
+    assert not met_between_files(own_files(3, 3, 3), 4)  # one has no such file
+    assert not met_between_files(own_files(3, 3, 1), 3)
+    assert not met_between_files(own_files(3, 3, 3, writes=1), 3)  # too few for four runs
