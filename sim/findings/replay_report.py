@@ -72,6 +72,7 @@ class ReplayReport:
     known: bool = True
     """Whether the job ran on that machine: if not, no times are compared with the log's."""
     told: str = ""  # what the user knows of the recorded run, as it was typed
+    guessed: tuple[str, ...] = ()  # what the log does not say of it: a clause each
 
 
 def replay_report(
@@ -82,12 +83,13 @@ def replay_report(
     facts: Facts,
     known: bool = True,
     change: str = "",
+    guessed: Sequence[str] = (),
 ) -> ReplayReport:
     """Return the report on a replay.
 
-    ``found``: the log, and the trace that was made of it. ``runs`` and ``where`` and ``known`` and
-    ``change``: as :class:`ReplayReport` has them. ``facts``: what the user knows of the recorded
-    run.
+    ``found``: the log, and the trace that was made of it. ``runs``, ``where``, ``known``,
+    ``change`` and ``guessed``: as :class:`ReplayReport` has them. ``facts``: what the user
+    knows of the recorded run.
     """
     path = str(found.log.path)
     return ReplayReport(
@@ -102,6 +104,7 @@ def replay_report(
         ),
         runs=tuple(_naming(run, path) for run in runs),
         change=change,
+        guessed=tuple(guessed),
     )
 
 

@@ -21,7 +21,7 @@ from xc40io.workloads.replay.intake import COLLECTIVE, INDEPENDENT, POSIX
 from xc40io.workloads.replay.outcome import Call, ReplayOutcome, counted
 from xc40io.workloads.trace import TraceOp
 
-_KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
+KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
     (Layer.POSIX, Phase.META): (Call.POSIX_META,),
     (Layer.POSIX, Phase.READ): (Call.POSIX_READ,),
     (Layer.POSIX, Phase.WRITE): (Call.POSIX_WRITE, Call.POSIX_SYNC),
@@ -29,6 +29,7 @@ _KINDS: dict[tuple[Layer, Phase], tuple[Call, ...]] = {
     (Layer.MPIIO, Phase.READ): (Call.MPI_READ, Call.MPI_COLL_READ),
     (Layer.MPIIO, Phase.WRITE): (Call.MPI_WRITE, Call.MPI_COLL_WRITE, Call.MPI_SYNC),
 }
+"""The kinds of calls that make up a phase of a layer."""
 
 _OPENS = (TraceOp.OPEN, TraceOp.CREATE, TraceOp.STAT)
 _READS = (Call.MPI_READ, Call.MPI_COLL_READ)
@@ -103,7 +104,7 @@ def simulated(outcome: ReplayOutcome) -> list[Table]:
     """Return calls, bytes and seconds of each file; opens and closes count once, as in the log."""
     files = len(outcome.files)
     tables: list[Table] = [{} for _ in range(files)]
-    for (layer, phase), calls in _KINDS.items():
+    for (layer, phase), calls in KINDS.items():
         seconds, ranks = _seconds(outcome, ((calls, None),))
         for position in range(files):
             made, moved = _counted(outcome, calls, position)

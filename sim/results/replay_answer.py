@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from xc40io.findings.log_explained import PhaseOfLog, phases_of_log, verdict
 from xc40io.findings.replay_report import Reconstructed, ReplayReport
 from xc40io.findings.replay_times import (
     BelowMpi,
@@ -41,6 +42,7 @@ from xc40io.telling.units import (
     NUMBER,
     PART,
     PLAIN,
+    RATE,
     RATIO,
     RECORD,
     ROWS,
@@ -49,6 +51,8 @@ from xc40io.telling.units import (
     figure,
 )
 from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import NINE_OF_TEN
+from xc40io.trust.sureness import two_figures
 from xc40io.workloads.darshan.log import Unreplayed
 from xc40io.workloads.darshan.module_counters import Measured
 
@@ -56,6 +60,8 @@ FILES_SHOWN = 8
 """Files that are shown by themselves: those with most bytes."""
 
 _DIFFERENCES_SHOWN = 4
+
+_EXPLAINS = Unit("", bool, lambda flag: "yes" if flag else "no")
 
 LOG = (
     Column("path", WORDS, help="Where it was."),
@@ -116,6 +122,35 @@ RUN_OF_LOG = (
     Column("xc40io", ANY, simulator_document, help="What a simulator knows."),
 )
 
+_REAL = Unit(
+    "s",
+    object,
+    lambda real: " to ".join(f"{two_figures(of):,.12g}" for of in (real.low, real.high)),
+)
+
+EXPLAINED = (
+    Column("phase", WORDS, lambda of: str(of.phase), head="", help="Reads, writes or metadata."),
+    Column("calls", NUMBER, help="Of the application, by the log."),
+    Column("bytes", IN_GIGABYTES, head="GB", blank=0, help="Moved by them."),
+    Column("log", LONG, head="log: all ranks", help="Seconds of all ranks together."),
+    Column("log_rate", RATE, head="log: a rank", blank=0.0, help="Of a rank in such calls."),
+    Column("replay", LONG, head="replay: all ranks", help="Seconds in the replay."),
+    Column("replay_rate", RATE, head="replay: a rank", blank=0.0, help="In the replay."),
+    Column("ratio", RATIO, head="of log", help="Seconds of the replay by those of the log."),
+    Column(
+        "real",
+        _REAL,
+        head=f"real: {NINE_OF_TEN} (s)",
+        help="Seconds of nine of ten real runs, by the replay's.",
+    ),
+    Column("explained", _EXPLAINS, head="explained", help="Whether the log's are among them."),
+)
+
+VERDICT = (
+    Column("phases", ROWS, lambda of: of[0], inner=EXPLAINED, help="Of the application."),
+    Column("says", WORDS, lambda of: of[1], help="Where it does not explain the log, and why."),
+)
+
 REPLAY = (
     Column("log", RECORD, inner=LOG, help="What was replayed."),
     Column("where", WORDS, help="On which machine and nodes, and why there: a sentence."),
@@ -137,6 +172,13 @@ REPLAY = (
     ),
     Column("files", ROWS, lambda report: _stories(report), inner=FILE, help="File by file."),
     Column("runs", ROWS, inner=RUN_OF_LOG, help="Of the replay, and of the what-if."),
+    Column(
+        "explains",
+        RECORD,
+        lambda report: _verdict(report),
+        inner=VERDICT,
+        help="The log's own seconds and rates beside the replay's.",
+    ),
 )
 
 
@@ -148,7 +190,12 @@ def replay_answer(report: ReplayReport, *, explain: bool = False, exact: bool = 
     ``exact``: without how sure the rates of the runs are.
     """
     run = changed(RUN_OF_LOG, "xc40io", of=partial(simulator_document, exact=exact))
-    blocks: list[Block] = [Listing("", "\n".join(_head(report))), *time_tables(report)]
+    says = "" if exact else verdict(report, phases_of_log(report))
+    head = [*_head(report), *([says] if says else [])]
+    blocks: list[Block] = [Listing("", "\n".join(head)), *time_tables(report, exact=exact)]
+    columns = changed(REPLAY, "runs", inner=run)
+    if exact:
+        columns = tuple(of for of in columns if of.name != "explains")
     if explain:
         blocks.append(Listing("", "\n".join(explanation_lines(report.reconstructed))))
     return Answer(
@@ -156,19 +203,33 @@ def replay_answer(report: ReplayReport, *, explain: bool = False, exact: bool = 
         setup=report.where,
         description=f"What-if: {report.change}" if report.change else "",
         blocks=blocks,
-        values=Values("replay", changed(REPLAY, "runs", inner=run), report),
+        values=Values("replay", columns, report),
         version=report.runs[-1].version,
     )
 
 
-def time_tables(report: ReplayReport) -> list[Table]:
+def time_tables(report: ReplayReport, *, exact: bool = False) -> list[Table]:
     """Return the times of all files, calls below MPI-IO, and the times of the largest files."""
     below = below_mpi(report.files)
     return [
+        _explained(report, exact=exact),
         _all_files(report, together(report.files, "all files")),
         *([_below(below)] if below else []),
         *(_one_file(report, file) for file in _shown(report.files)),
     ]
+
+
+def _verdict(report: ReplayReport) -> tuple[list[PhaseOfLog], str]:
+    phases = phases_of_log(report)
+    return phases, verdict(report, phases)
+
+
+def _explained(report: ReplayReport, *, exact: bool) -> Table:
+    """Return the log's own seconds and rates beside the replay's; ratios where they are a test."""
+    left = () if report.known else ("ratio", "real", "explained")
+    left = (*left, "real", "explained") if exact else left
+    columns = [of for of in EXPLAINED if of.name not in left]
+    return Table(tuple(columns), lambda: phases_of_log(report), title="The log beside the replay")
 
 
 def explanation_lines(files: Iterable[Reconstructed]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from operator import itemgetter
 
 from xc40io.findings.call_sizes import class_names, simulated_sizes
+from xc40io.findings.log_explained import phases_of_log, verdict
 from xc40io.findings.replay_report import ReplayReport
 from xc40io.findings.replay_times import below_mpi, differences, end_line, outcome_of, warnings_of
 from xc40io.results.machine_text import machine_parts, pairs_table
@@ -46,7 +47,7 @@ def replay_page(report: ReplayReport, *, exact: bool = False) -> Answer:
         replay_answer(report, exact=exact),
         cards=_cards(report),
         blocks=[
-            Section("log", "The log and the replay", _log_parts(report)),
+            Section("log", "The log and the replay", _log_parts(report, exact=exact)),
             *runs,
             Section("machine", "Machine", machine),
             Section("scenario", "To run it again", _again(report)),
@@ -66,7 +67,7 @@ def _cards(report: ReplayReport) -> list[Card]:
     return [*cards, rpcs_card(report.runs[-1])]
 
 
-def _log_parts(report: ReplayReport) -> list[Block]:
+def _log_parts(report: ReplayReport, *, exact: bool) -> list[Block]:
     """Return the contents of the log, the differences from it, and the times of both."""
     parts: list[Block] = []
     if report.log.warnings:
@@ -82,7 +83,10 @@ def _log_parts(report: ReplayReport) -> list[Block]:
     )
     if warnings:
         parts.append(Points(warnings, title="Mind"))
-    all_files, *others = time_tables(report)
+    explained, all_files, *others = time_tables(report, exact=exact)
+    parts.append(explained)
+    if not exact and (says := verdict(report, phases_of_log(report))):
+        parts.append(Points((says,), alert=True))
     parts.append(replace(all_files, title="Times of the log beside simulated ones"))
     parts += [replace(each, title=each.title or "Calls below MPI-IO") for each in others]
     parts += _sizes(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from xc40io.workloads.darshan.facts import (
 from xc40io.workloads.darshan.inference import as_hints, hints_shown
 from xc40io.workloads.darshan.log import DarshanLog, read_log
 from xc40io.workloads.darshan.place import Place, Shape, dealt_to, where_it_ran
-from xc40io.workloads.darshan.reconstruction import reconstruct
+from xc40io.workloads.darshan.reconstruction import Reconstruction, reconstruct
 from xc40io.workloads.darshan.slow_parts import slow_sentences
 from xc40io.workloads.darshan.turns import ReadCosts
 from xc40io.workloads.replay.kernel import open_trace
@@ -124,7 +124,15 @@ class LogReplay:
             known=self.place.known,
             facts=self.facts,
             change=change,
+            guessed=tuple(self._guessed(found)),
         )
+
+    def _guessed(self, found: Reconstruction) -> Iterator[str]:
+        """Yield what the log does not say of the recorded run, and how it can be told."""
+        if any(file.striping.count in (None, 0) for file in found.trace.files):
+            yield "how files were striped is not known (--recorded striping.count=...)"
+        if self.shape.guessed:
+            yield "on how many nodes the ranks were is a guess (--recorded nodes=...)"
 
     def where(self) -> str:
         """Say where the job ran, and where it is replayed; first of all if that is unknown."""
