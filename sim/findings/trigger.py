@@ -90,7 +90,7 @@ def evidence(**of: Unit | tuple[str, Unit]) -> Columns:
 FINDING = (
     Column("name", WORDS, help="Of the pattern."),
     Column("sentence", WORDS, help="What was seen."),
-    Column("remedies", ANY, lambda one: list(one.remedies), help="Kinds that are meant for it."),
+    Column("remedies", ANY, lambda one: list(one.remedies), help="What usually helps."),
     Column(
         "evidence",
         ANY,

@@ -257,7 +257,7 @@ _BINS = (
 )
 
 TABLES = (
-    Column("findings", ROWS, triggers, inner=FINDING, help="something that strikes in the run"),
+    Column("findings", ROWS, triggers, inner=FINDING, help="a finding"),
     Column("ranks", ROWS, _ranks, inner=RANKS, help="a rank"),
     Column(
         "phases",

@@ -11,13 +11,17 @@ from xc40io.telling.answer import Column, To
 from xc40io.telling.units import SECONDS
 
 _HEAD = """\
-# A result, kept and taken apart
+# A result and its tables
 
 *Made from the code by `python -m xc40io.results.result_page > docs/result.md`.*
 
-`--save FILE` keeps the result of `ior`, `kernel`, `run` and `replay`; `xc40io show FILE` prints it
-again, letter for letter, and options such as `--json`, `--getstripe` and `--lustre-stats` choose
-anew what is printed. Nothing is lost: in Python
+| you want | do |
+| --- | --- |
+| keep a run | `--save FILE` of `ior`, `kernel`, `run`, `replay` |
+| print it again | `xc40io show FILE`; `--json`, `--getstripe`, `--lustre-stats` choose what |
+| tables in Python | below |
+| what happened when | [the recording](recording.md) |
+| files for other tools | [formats of other tools](exports.md), [a Darshan log](darshan-log.md) |
 
 ```python not run: FILE is one of your own
 import xc40io
@@ -27,15 +31,14 @@ tables = result.to_pandas()  # of pandas
 dataset = result.to_xarray()  # of xarray: pip install 'xc40io[tables]'
 ```
 
-you have everything that the run left, except the data plane itself. For several jobs `xc40io.load`
-returns all of them (`JobsResult`, with a result in each of its `jobs`), for a replayed Darshan log
-a report (`ReplayReport`, with the results in `runs`).
+Of several jobs `xc40io.load` returns a `JobsResult` (a result in each of its `jobs`), of a replayed
+log a `ReplayReport` (the results are in `runs`).
 
-The file is a zip: `content.json` with a version of the format, tables of Parquet, and a seal over
-them: a file in which something was changed later is refused. Nothing in it is code. An older file
-can be read: a value of the machine that was added later gets the value that stands for what the
-simulator did before. A file that lacks more than that is refused with one sentence, and so is a
-newer one. """
+The file is a zip of JSON and Parquet with a seal; there is no code in it. Older files can be read.
+A file that was changed, lacks something or is newer than xc40io is refused in one sentence.
+"""
+
+_CAUSES = "`wait_CAUSE` says what ranks wait for, `at_CAUSE` what they are at meanwhile."
 
 
 def result_page() -> str:
@@ -44,10 +47,8 @@ def result_page() -> str:
     for table in TABLES:
         lines += [f"### {table.name}", "", f"A row is {table.help}.", ""]
         lines += [*_columns(_shortened(table.inner)), ""]
-    lines += ["### What ranks wait for", ""]
-    lines += [*_table([("column", "what"), *_causes()]), ""]
-    lines += ["### What ranks are at while they wait", ""]
-    lines += [*_table([("column", "what"), *_doing()]), ""]
+    lines += ["### Causes", "", _CAUSES, ""]
+    lines += [*_table([("CAUSE", "`wait_CAUSE`", "`at_CAUSE`"), *_causes()]), ""]
     lines += ["## The dataset of xarray", "", *_columns(VARIABLES)]
     return "\n".join(lines) + "\n"
 
@@ -70,12 +71,11 @@ def _columns(columns: Iterable[Column]) -> list[str]:
     return _table([("name", "unit", "meaning"), *rows])
 
 
-def _causes() -> list[tuple[str, str]]:
-    return [(f"`{wait_column(cause)}`", WORDS[cause]) for cause in FINEST]
-
-
-def _doing() -> list[tuple[str, str]]:
-    return [(f"`{at_column(cause)}`", AT_WORDS[cause]) for cause in DOING]
+def _causes() -> Iterator[tuple[str, str, str]]:
+    for cause in dict.fromkeys([*FINEST, *DOING]):
+        waits = WORDS[cause] if cause in FINEST else ""
+        doing = AT_WORDS[cause] if cause in DOING else ""
+        yield f"`{cause.name.lower()}`", waits, "the same" if doing == waits else doing
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:

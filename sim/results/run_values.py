@@ -68,7 +68,7 @@ _COUNTS: Columns = (
 RUN: Columns = (
     Column("version", WORDS, help="Of xc40io."),
     Column("scenario", ANY, lambda result: _scenario(result), help="As asked for."),
-    Column("findings", ROWS, triggers, inner=FINDING, help="What strikes: docs/page.md."),
+    Column("findings", ROWS, triggers, inner=FINDING, help="Findings: docs/pictures.md."),
     Column("notes", ANY, help="What to know: a sentence each."),
     Column("troubles", ANY, help="Bytes refused or lost."),
     Column("faults", ANY, help="What happened to parts of the machine, and what came of it."),
