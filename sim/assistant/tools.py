@@ -57,7 +57,7 @@ _LISTED = (
     Tool(
         "diagnose",
         "Diagnose a Darshan log",
-        "Replay the job of a Darshan log and say what strikes in its I/O, and what would have "
+        "Replay the job of a Darshan log and give the findings in its I/O, and what would have "
         "helped: each pattern with its evidence and the change tried for it, as times as fast and "
         "as seconds of the log's own I/O. About 10 runs.",
         LogQuestion,
