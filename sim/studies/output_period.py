@@ -11,8 +11,8 @@ from xc40io.telling.units import figure
 _DAY, _HOUR, _MINUTE = 86400.0, 3600.0, 60.0
 
 
-def read_period(text: str | None) -> float | None:
-    """Return the seconds of ``--every``, from the begin of one output to that of the next.
+def read_time(option: str, text: str | None) -> float | None:
+    """Return the seconds that an option says, if it was typed: ``--every 20 min``.
 
     Raises
     ------
@@ -24,9 +24,9 @@ def read_period(text: str | None) -> float | None:
     try:
         period = parse_seconds(text)
     except InputError as error:
-        raise InputError(f"--every {text}: {error}") from error
+        raise InputError(f"{option} {text}: {error}") from error
     if period <= 0.0:
-        raise InputError(f"--every {text}: right would be more than 0 s, as in 20 min")
+        raise InputError(f"{option} {text}: right would be more than 0 s, as in 20 min")
     return period
 
 

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from xc40io.archive.user_cache import forget_old, is_there, user_cache, written
 from xc40io.config.files import folder_of, may_open
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario, changed_machine, machine_of
 from xc40io.studies.record import RunRecord, read_record
+
+Kept = TypeVar("Kept")
+"""What is kept of a run."""
 
 _SIM = Path(__file__).resolve().parents[1]
 AROUND = (
@@ -136,14 +139,16 @@ def _sealed(key: str, record: str) -> str:
     return f"{_HEAD}{seal}{_MIDDLE}{record}{_END}"
 
 
-class Store:
-    """The finished runs of this version of the code.
+class SealedStore(Generic[Kept]):
+    """What is kept of the finished runs of this version of the code.
 
     Parameters
     ----------
     folder
         Where the runs of all versions are; the user's own unless given. In that one, what nobody
         has written to for 30 days is removed.
+    read, write
+        How what is kept is read from a text, and written. What is read may raise ValueError.
 
     Attributes
     ----------
@@ -151,7 +156,10 @@ class Store:
         The same.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path | None, read: Callable[[str], Kept], write: Callable[[Kept], str]
+    ) -> None:
+        self._read, self._write = read, write
         self._passing = folder is None
         self.folder = cache_folder() if folder is None else folder
         self._runs = self.folder / code_hash()
@@ -161,20 +169,20 @@ class Store:
         """How many runs there are."""
         return sum(1 for _ in self._runs.glob("*.json"))
 
-    def get(self, key: str) -> RunRecord | None:
-        """Return the record of the run with this :func:`scenario_hash`, if there is one."""
+    def get(self, key: str) -> Kept | None:
+        """Return what is kept of the run with this hash, if there is anything."""
         path = self._file(key)
         if not is_there(path):
             return None
         try:
             text = path.read_text(encoding="utf-8")
             record = text.removeprefix(_HEAD)[_SEAL:].removeprefix(_MIDDLE).removesuffix(_END)
-            return read_record(record) if text == _sealed(key, record) else None
+            return self._read(record) if text == _sealed(key, record) else None
         except (OSError, ValueError):
             return None
 
-    def put(self, key: str, record: RunRecord) -> None:
-        """Keep a record: at once, so that it outlives this process.
+    def put(self, key: str, record: Kept) -> None:
+        """Keep it: at once, so that it outlives this process.
 
         Raises
         ------
@@ -186,7 +194,14 @@ class Store:
             if self._passing:
                 forget_old(self.folder)
         with written(self._file(key)) as draft:
-            draft.write_text(_sealed(key, record.to_json()), encoding="utf-8")
+            draft.write_text(_sealed(key, self._write(record)), encoding="utf-8")
 
     def _file(self, key: str) -> Path:
         return self._runs / f"{key}.json"
+
+
+class Store(SealedStore[RunRecord]):
+    """The records of finished runs, by :func:`scenario_hash`."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        super().__init__(folder, read_record, RunRecord.to_json)

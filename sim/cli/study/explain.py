@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import click
 
 from xc40io.cli import options
-from xc40io.cli.face import typed_command
+from xc40io.cli.face import INTERRUPTED, typed_command
 from xc40io.cli.job_options import described
 from xc40io.cli.study.named import scenario_of_words
-from xc40io.cli.study_options import Findings, Study, findings_of, study_options
-from xc40io.studies.output_period import read_period
+from xc40io.cli.study_options import STORE, Findings, Study, findings_of, study_options
+from xc40io.studies.output_period import read_time
 from xc40io.telling.drawing import pictures
 
 _HELP = """\
@@ -41,6 +43,12 @@ other job.
 @options.recorded
 @options.stand_in
 @options.every
+@click.option(
+    "--budget",
+    metavar="TIME",
+    help="Answer after this time, as in 60s, with what is known by then.",
+)
+@STORE
 @study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
 @click.pass_context
@@ -53,14 +61,16 @@ def explain(
     recorded: tuple[str, ...],
     stand_in: str | None,
     every: str | None,
+    budget: str | None,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
     """Run the command with the options as click has read them."""
     from xc40io.studies.explain.explanation import explain as explain_run
     from xc40io.studies.explain.explanation_answer import explanation_answer
+    from xc40io.studies.explain.kept_seconds import KeptSeconds
 
-    period = read_period(every)
+    period, seconds = read_time("--every", every), read_time("--budget", budget)
     scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
     explanation = study.run(
         lambda progress: explain_run(
@@ -68,8 +78,12 @@ def explain(
             jobs=study.processes,
             progress=progress.counting("runs"),
             moved=progress.counting("bytes"),
+            budget=seconds,
+            kept=KeptSeconds(None if study.store is None else Path(study.store)),
         )
     )
+    if explanation.interrupted:
+        context.call_on_close(lambda: sys.exit(INTERRUPTED))
     command = typed_command()
     explanation = explanation.exactly() if study.exact else explanation
     explanation = replace(explanation, period=period)

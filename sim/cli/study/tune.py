@@ -15,7 +15,7 @@ from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import parse_axes
-from xc40io.studies.output_period import read_period
+from xc40io.studies.output_period import read_time
 from xc40io.studies.simulations import Simulations
 from xc40io.workloads.job_script.files import is_job_script, load_job_script, split_launch
 
@@ -149,7 +149,7 @@ def tune(
         "repeat": study.repeat,
         "beside": beside,
     }
-    period = read_period(every)
+    period = read_time("--every", every)
     scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
     script = _script(arguments, scenario)  # as it is now: a search takes minutes
     real: list[RealRun] = []

@@ -10,6 +10,7 @@ helps by more than chance, and by more than the model's error.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -35,6 +36,7 @@ from xc40io.studies.advice.node_time import NodeTime
 from xc40io.studies.advice.weighing import ranked
 from xc40io.studies.case import Case, Phase, collective, may_share_locks, seconds_of
 from xc40io.studies.explain.ideals import Part, rank_computing, single, suspects
+from xc40io.studies.explain.kept_seconds import KeptSeconds
 from xc40io.studies.explain.trials import (
     FAULT,
     JOB,
@@ -58,6 +60,7 @@ _MUCH = 0.2  # share of the time that ranks wait for others, who may wait for an
 _MOST_OF_PATH = 0.5  # of the critical path: then whatever may stand behind it is tried
 _LONGER = 0.03  # share of the time that one rank computes more than the one in the middle
 _PAIRED = 4  # changes of which two are made together
+_EXPLORING = 2 / 3  # of a budget, before the best changes are run with more seeds
 _AGAIN = 8  # changes that are run with more seeds
 _MOST_OTHERS = 6  # jobs that are left out one by one
 
@@ -98,6 +101,8 @@ class Explanation(StudyResult):
     phases: tuple[PhaseExplanation, ...]  # its kinds of phases, job by job and in their order
     runs: int  # how many were made beside it
     refused: tuple[tuple[str, str], ...]  # changes that could not be tried, each with the reason
+    unfinished: bool = False  # whether runs are missing, as time was over or somebody interrupted
+    interrupted: bool = False  # whether somebody did
     period: float | None = None  # seconds from one output of the job to the next, if it is known
 
     def __repr__(self) -> str:
@@ -207,8 +212,12 @@ def explain(
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     moved: Callable[[int, int], None] | None = None,
+    budget: float | None = None,
+    kept: KeptSeconds | None = None,
 ) -> Explanation:
     """Run a scenario, find out what bounds it, and what would help.
+
+    An interrupt while other runs are made ends with what is known by then.
 
     Parameters
     ----------
@@ -221,6 +230,11 @@ def explain(
         Told how many of the other runs are done, and of how many.
     moved
         Told before, while the run itself is made, how many bytes have been moved, and of how many.
+    budget
+        Seconds after which the answer is what is known by then. It depends on how fast this
+        computer is. A third of them goes to more seeds for the best changes.
+    kept
+        Where runs that have finished are kept, for the next time.
 
     Raises
     ------
@@ -228,13 +242,16 @@ def explain(
         If the scenario asks for what the machine or the simulator does not have.
     """
     scenario = scenario if isinstance(scenario, JobsScenario) else asked_scenario(scenario)
+    began = time.monotonic()
     whole = Case(scenario)
     results = whole.run(record=True, progress=moved)
     explained = _explained(scenario, results)
     told, paths = _told(explained), _paths(explained)
     found = [load for _, load in told]
     kinds = [phase for phase, _ in told]
-    runs = Trials(scenario, seconds_of(results), kinds, jobs or processors(), progress)
+    runs = Trials(scenario, seconds_of(results), kinds, jobs or processors(), progress, kept)
+    if budget is not None:
+        runs.until(began + _EXPLORING * budget)
     listed = whole.listed()
     makers = [
         JobChanges(name, listed, nature_of(result.scenario, record_of(result)))
@@ -256,6 +273,8 @@ def explain(
         later -= runs.most_climbed(maker)
         runs.expect(later)
         runs.climb(maker, who)
+    if budget is not None:
+        runs.until(began + budget)
     runs.again(listed, runs.best(_AGAIN))
     phases = tuple(
         PhaseExplanation(
@@ -268,7 +287,10 @@ def explain(
         )
         for phase, load in told
     )
-    return Explanation(scenario, results, phases, runs.made, tuple(sorted(runs.refused)))
+    refused = tuple(sorted(runs.refused))
+    return Explanation(
+        scenario, results, phases, runs.made, refused, runs.unfinished, runs.interrupted
+    )
 
 
 def _explained(

@@ -144,6 +144,10 @@ def _sections(
 def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
     """Yield what text tells: what to do, then why of each kind of phase, and how it was found."""
     yield Text("\n".join(_to_do(one, named[one.phase]) for one in explanation.phases))
+    if explanation.unfinished:
+        yield Text(
+            f"Stopped after {explanation.runs + 1} runs: the same command goes on from there."
+        )
     for one in explanation.phases:
         yield Text("\n".join(_lines(one, named[one.phase])))
     how = (
@@ -183,7 +187,11 @@ def _to_do(phase: PhaseExplanation, title: str) -> str:
     head = f"{title[:1].upper()}{title[1:]}:"
     best = _advised(phase)
     if best is None:
-        return f"{head} change nothing ({format_count(len(phase.changed), 'change')} tried)."
+        tried = f"({format_count(len(phase.changed), 'change')} tried)"
+        hope = max(phase.changed, key=lambda one: one.gain, default=None)
+        if hope is None or hope.weighed is not None or hope.gain < LEAST or hope.doubt is not None:
+            return f"{head} change nothing {tried}."
+        return f"{head} perhaps {hope.words}: {hope.gain:.2f} times as fast with one seed {tried}."
     sure = "" if best.chance is None else f", {chance_words(best.chance)} sure"
     takes = "" if best.nodes is None else f" It takes {best.nodes.words}."
     return f"{head} {best.words}: {best.gain:.2f} times as fast ({best.typed}){sure}.{takes}"

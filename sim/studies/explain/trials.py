@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
@@ -24,6 +26,7 @@ from xc40io.studies.advice.weighing import (
     weighed,
 )
 from xc40io.studies.case import Case, Phase, Seconds, seconds_of
+from xc40io.studies.explain.kept_seconds import KeptSeconds
 from xc40io.studies.processes import Failure, each
 from xc40io.trust.doubts import Doubt, doubt_of
 from xc40io.trust.sureness import chance_faster
@@ -150,6 +153,10 @@ class Trials:
         How many runs there were.
     refused
         Words of what could not be tried, with the reason.
+    unfinished
+        Whether runs are missing.
+    interrupted
+        Whether somebody has interrupted a run; then no other begins.
     """
 
     def __init__(
@@ -159,7 +166,13 @@ class Trials:
         told: Sequence[Phase],
         processes: int,
         progress: Callable[[int, int], None] | None,
+        kept: KeptSeconds | None = None,
     ) -> None:
+        self._kept = kept
+        self._until = math.inf  # by the monotonic clock
+        self._ended_early = False
+        self.unfinished = False
+        self.interrupted = False
         self._scenario = scenario
         self.base = base
         self.made = 0
@@ -180,13 +193,18 @@ class Trials:
         """Run what was not run before; a change of the machine is the same for every job."""
         fresh = {f"{one.words} {one.typed}": one for one in trials}
         fresh = {key: one for key, one in fresh.items() if key not in self._trials}
-        self._trials |= fresh
         ended = self._run({key: one.case for key, one in fresh.items()})
+        self._trials |= {key: one for key, one in fresh.items() if key in ended}
         for key, outcome in ended.items():
             if isinstance(outcome, Failure):
                 self.refused.append((self._trials[key].words, outcome.reason))
             else:
                 self._ended[key] = {0: outcome}
+
+    def until(self, moment: float) -> None:
+        """Begin no run after a moment of the monotonic clock, and end those under way then."""
+        self._until = moment
+        self._ended_early = False
 
     def expect(self, more: int) -> None:
         """Note how many runs may follow what is asked for next, at most."""
@@ -220,8 +238,8 @@ class Trials:
         ended = self._run(cases)
         for into, name in ((self._bases, ""), *((self._ended[key], f" {key}") for key in keys)):
             for shift in shifts:
-                one = ended[f"{shift}{name}"]
-                if not isinstance(one, Failure):
+                one = ended.get(f"{shift}{name}")
+                if one is not None and not isinstance(one, Failure):
                     into[shift] = one
 
     @staticmethod
@@ -398,14 +416,42 @@ class Trials:
 
     def _run(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
         """Run cases; tell the progress over all that there may be."""
-        ended: dict[str, Seconds | Failure] = {}
+        ended = self._recalled(cases)
         if cases:
-            self._tell(0, len(cases))
-        for key, outcome in each(_seconds, cases, self._processes, size=Case.size):
-            ended[key] = outcome
             self._tell(len(ended), len(cases))
-        self.made += len(cases)
-        return {key: ended[key] for key in cases}  # in an order that no process decides
+        missing = {key: case for key, case in cases.items() if key not in ended}
+        for key, outcome in self._simulated(missing):
+            ended[key] = outcome
+            if self._kept is not None and not isinstance(outcome, Failure):
+                self._kept.put(cases[key], outcome)
+            self._tell(len(ended), len(cases))
+        self.made += len(ended)
+        return {key: ended[key] for key in cases if key in ended}  # no process decides the order
+
+    def _recalled(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
+        """Return what is known of cases from before."""
+        if self._kept is None:
+            return {}
+        found = ((key, self._kept.get(case)) for key, case in cases.items())
+        return {key: seconds for key, seconds in found if seconds is not None}
+
+    def _simulated(self, cases: Mapping[str, Case]) -> Iterator[tuple[str, Seconds | Failure]]:
+        """Yield what comes of cases as they end, until the time is over or somebody interrupts."""
+        if not cases:
+            return
+        self.unfinished |= self.interrupted or self._ended_early
+        if self.interrupted or self._ended_early:
+            return
+        left = len(cases)
+        try:
+            for ended in each(_seconds, cases, self._processes, size=Case.size):
+                yield ended
+                left -= 1
+                if left and time.monotonic() > self._until:
+                    self._ended_early = self.unfinished = True
+                    return
+        except KeyboardInterrupt:
+            self.interrupted = self.unfinished = True
 
     def _tell(self, ended: int, asked: int) -> None:
         total = self.made + asked + self._ahead

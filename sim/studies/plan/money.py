@@ -12,7 +12,14 @@ from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.axes import Axis
 from xc40io.studies.plan.hardware import FIRST, can_be, hardware_of, scaled, written
 
-_MONEY = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?) ?([kMG]?)([A-Za-z]{3}|)")
+_SIGNS = {"$": "USD", "\N{EURO SIGN}": "EUR", "\N{POUND SIGN}": "GBP"}
+"""Signs of currencies, which stand before a sum or behind it."""
+
+_SIGN = f"[{''.join(_SIGNS)}]"
+_MONEY = re.compile(
+    rf"(?P<before>{_SIGN}?) ?(?P<number>[0-9][0-9_,]*(?:\.[0-9]+)?) ?(?P<scale>[kMG]?)"
+    rf" ?(?P<currency>[A-Za-z]{{3}}|{_SIGN}|)"
+)
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 _GOAL = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?% more(?: for (\S.*))?")
@@ -38,7 +45,7 @@ class Goal(NamedTuple):
 
 
 def read_budget(text: str, mix: WorkloadMix) -> float:
-    """Read a sum of money: ``1 MUSD``, ``250k``, ``400000 EUR``.
+    """Read a sum of money: ``1 MUSD``, ``250k``, ``400000 EUR``, ``1.5M$``.
 
     Raises
     ------
@@ -46,14 +53,16 @@ def read_budget(text: str, mix: WorkloadMix) -> float:
         If it is none, or in another currency than the mix's own.
     """
     found = _MONEY.fullmatch(text.strip())
-    if found is None:
+    if found is None or (found["before"] and found["currency"]):
         raise InputError(f"--budget {shown(text)}: right would be a sum, as in 400000 or 1 MUSD")
-    if found[3] and mix.currency and found[3] != mix.currency:
+    typed = found["before"] or found["currency"]
+    currency = _SIGNS.get(typed, typed)
+    if currency and mix.currency and currency != mix.currency:
         raise InputError(
             f"--budget {shown(text)}: the costs of the mix are in {mix.currency}; right would be "
             "a sum of that"
         )
-    return float(found[1].replace(",", "").replace("_", "")) * _SCALES[found[2]]
+    return float(found["number"].replace(",", "").replace("_", "")) * _SCALES[found["scale"]]
 
 
 def read_goal(text: str, mix: WorkloadMix) -> Goal:
