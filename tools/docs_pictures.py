@@ -101,10 +101,6 @@ FIGURES: dict[str, Callable[[], Figure]] = {
     "locks": lambda: _of_run("locks", _scenario("ior -w -e -b 64k -t 64k -s 16", 2, 1, 1, "1m")),
     "machine": _machine,
     "metadata": lambda: _of_run("mdt_operations", _scenario("mdtest -n 50 -F -u", 8, 8, 1, "1m")),
-    "osts": lambda: _side_by_side(
-        _scenario("ior -F -w -r -C -e -b 64m -t 8m", 64, 4, 1, "1m"),
-        ("lustre.osts=28", "lustre.osts=112"),
-    ),
     "stripes": lambda: _side_by_side(
         _scenario("ior -a POSIX -w -e -b 16m -t 1m", 64, 16, 1, "1m"),
         ("striping.count=8", "striping.count=48", "striping.count=48,striping.size=8m"),

@@ -1,4 +1,4 @@
-"""Which checks are genuine predictions: whose number the simulator has seen in no form.
+"""Which checks are genuine predictions: whose number the simulator was never shown.
 
 A check is a claim to which no parameter was fitted. That alone does not make it a prediction: its
 number may have gone into the machine file by hand, or its run may be one that was fitted for

@@ -18,7 +18,7 @@ from xc40io.validation.verdict import Outcome, Verdict, judge, not_run
 
 KINDS = ("calibration", "check", "prediction")
 """The kinds of numbers whose errors are summed up; inputs agree by their nature. Predictions are
-those of the checks whose numbers the simulator has seen in no form
+those of the checks whose numbers the simulator was never shown
 (``xc40io.validation.prediction``)."""
 
 NEAR, FAR = 1.25, 1.5

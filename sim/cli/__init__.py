@@ -9,7 +9,6 @@ import io
 import os
 import signal
 import sys
-from pathlib import Path
 
 _ENVIRONMENT = {
     # NumPy's linear algebra would start a thread for every core, and they wait for work by turning
@@ -39,7 +38,7 @@ def _ready_streams() -> None:
     """Let standard output and standard error take all: also if whoever starts us closed them."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  (to the end)
+            nowhere = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
             setattr(sys, name, nowhere)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal has no letter for is spelled out

@@ -96,7 +96,9 @@ class _Xc40io(Face):
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the list of commands, by what one wants."""
-        for title, names in GROUPS.items():
+        grouped = {name for names in GROUPS.values() for name in names}
+        others = [name for name in COMMANDS if name not in grouped]
+        for title, names in {**GROUPS, **({"Others": others} if others else {})}.items():
             with formatter.section(title):
                 formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 

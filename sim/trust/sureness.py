@@ -163,7 +163,7 @@ def real_columns(of: Callable[[Any], Interval | None], unit: Unit) -> Columns:
             to=To.JSON,
             inner=INTERVAL,
             optional=True,
-            help="Where nine of ten real runs would lie: docs/how-far-to-trust-it.md.",
+            help="Where 9 of 10 real runs would lie: docs/how-far-to-trust-it.md.",
         ),
         *(
             Column(
@@ -171,7 +171,7 @@ def real_columns(of: Callable[[Any], Interval | None], unit: Unit) -> Columns:
                 unit,
                 partial(_bound, of, bound),
                 to=To.PANDAS,
-                help=f"The {words} bound of where nine of ten real runs would lie.",
+                help=f"The {words} bound of where 9 of 10 real runs would lie.",
             )
             for bound, words in (("low", "lower"), ("high", "upper"))
         ),

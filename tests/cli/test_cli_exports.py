@@ -67,8 +67,8 @@ def test_a_library_that_is_not_there_is_told_before_the_run(
 
 
 def test_a_recorded_run_tells_its_critical_path(xc40io: Run) -> None:
-    assert "Critical path of write" in xc40io(*IOR, "--record", *WRITE).stdout
-    assert "Critical path" not in xc40io(*IOR, *WRITE).stdout
+    assert "Critical path of write" in xc40io(*IOR, "--record", "-v", *WRITE).stdout
+    assert "Critical path" not in xc40io(*IOR, "-v", *WRITE).stdout
 
 
 @pytest.mark.parametrize(

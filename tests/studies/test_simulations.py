@@ -55,7 +55,7 @@ def test_a_record_has_what_a_run_had():
     assert {told.access for told in record.library} == {"write", "read"}
     assert all(told.raw_rate > 0 and told.aggregators for told in record.library)
     assert all(phase.bytes == 2 << 20 for phase in record.phases)
-    assert record.bounds[0].sentence.startswith("bound by")
+    assert record.bounds[0].sentence.startswith("no single part is the bottleneck")
 
 
 def test_a_kernel_has_a_record_too():

@@ -131,7 +131,7 @@ def test_sums_are_of_all_claims() -> None:
         "1 number, median 0.336 (a factor of 1.40), 1 beyond a factor of 1.25, 0 beyond 1.5."
     )
     assert " ".join(lines[-2:]) == (
-        "Of 1 number that the simulator has seen in no form, half come out within a factor of "
+        "Of 1 number that the simulator was never shown, half come out within a factor of "
         "1.40, 1 are beyond 1.25 and 0 beyond 1.5."
     )
 
