@@ -1,4 +1,4 @@
-"""The page on how far to trust the simulator, made from a template and kept results.
+"""The page on how far to trust the simulator and its annex, made from templates and kept results.
 
 ::
 
@@ -7,7 +7,7 @@
     python -m xc40io.validation.trust_page                # writes the documents from what is kept
 
 Several reports may be given, each of some of the claims. The sentences stand in
-``trust_page.md``, with words in double braces where a figure belongs:
+``trust_page.md`` and ``trust_annex.md``, with words in double braces where a figure belongs:
 
 * ``{{simulated B02}}``, ``{{measured B02}}``, ``{{ratio B02}}``, ``{{role B02}}``;
 * ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
@@ -18,10 +18,11 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
   (``xc40io.validation.cross``), and the parameters that one row alone fixes;
 * ``{{covered}}``, ``{{left_out}}``, ``{{weights}}``, ``{{chances}}``: whether intervals and chances
-  hold, and what intervals are made of (``xc40io.validation.coverage``);
+  hold, and what intervals are made of (``xc40io.validation.coverage``); ``{{covered_all}}`` and
+  ``{{chances_all}}`` say it in a sentence;
 * ``{{directions}}``: the rules of users' guides, and whether the simulator agrees
 (``xc40io.validation.directions``);
-* ``{{advised}}``: whether advice holds (``xc40io.validation.closed_loop``).
+* ``{{advised}}``, ``{{advised_table}}``: whether advice holds (``xc40io.validation.closed_loop``).
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
 ``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
@@ -64,9 +65,12 @@ from xc40io.validation.score_answer import halves_table
 from xc40io.validation.shared_blocks import blocks_of, with_blocks
 from xc40io.validation.target import FOLDER
 
-TEMPLATE = FOLDER / "trust_page.md"
 _ROOT = FOLDER.parent
 PAGE = _ROOT / "docs" / "how-far-to-trust-it.md"
+ANNEX = _ROOT / "docs" / "trust-annex.md"
+TEMPLATES = {PAGE: FOLDER / "trust_page.md", ANNEX: FOLDER / "trust_annex.md"}
+"""The template of each page."""
+
 SHARING = (
     _ROOT / "README.md",
     _ROOT / "docs" / "quick-start.md",
@@ -139,7 +143,10 @@ class Results:
             "alone": self._alone,
             "covered": self._covered,
             "chances": self._chances,
+            "covered_all": self._covered_all,
+            "chances_all": self._chances_all,
             "advised": self._advised,
+            "advised_table": self._advised_table,
             "predictions": self._predictions,
             "left_out": self._left_out,
             "weights": self._weights,
@@ -161,7 +168,7 @@ class Results:
         }
         if name not in words:
             raise InputError(
-                f"{TEMPLATE.name}: {{{{{slot}}}}}: right would be {', '.join([*words, *blocks])}, "
+                f"a template: {{{{{slot}}}}}: right would be {', '.join([*words, *blocks])}, "
                 "row or compared"
             )
         return words[name]
@@ -169,7 +176,7 @@ class Results:
     def _found(self, identity: str, slot: str) -> tuple[Claim, Result]:
         if identity not in self._kept:
             raise InputError(
-                f"{TEMPLATE.name}: {{{{{slot}}}}}: no result of {identity} is kept; right would be "
+                f"a template: {{{{{slot}}}}}: no result of {identity} is kept; right would be "
                 "a claim that was run"
             )
         return self._claims[identity], self._kept[identity]
@@ -200,7 +207,7 @@ class Results:
         held = self._count(names, "pass")
         failed = [f"`{name}`" for name in names if self._kept[name].verdict == "fail"]
         if not held and not failed:
-            raise InputError(f"{TEMPLATE.name}: {{{{compared {system}}}}}: nothing of it is kept")
+            raise InputError(f"a template: {{{{compared {system}}}}}: nothing of it is kept")
         without = f", not {', '.join(failed)}" if failed else ""
         return f"{held} of {held + len(failed)} hold{without}"
 
@@ -319,16 +326,35 @@ class Results:
         """Yield a table of chances beside how often they came out."""
         yield from _table(chance_rows(self._coverage.chances()))
 
+    def _covered_all(self) -> Iterator[str]:
+        """Yield how many measured numbers lie in their intervals."""
+        (told,) = (row for row in coverage_rows(self._coverage.covered()) if row[0] == "all")
+        _, inside, numbers, width = told
+        yield (
+            f"{inside} of {numbers} lie in their interval, whose high end is {width} times its low "
+            "end at the median"
+        )
+
+    def _chances_all(self) -> Iterator[str]:
+        """Yield how often the likelier of two runs was the faster one."""
+        *_, (_, pairs, said, was) = chance_rows(self._coverage.chances())
+        yield (
+            f"Of {pairs} pairs of measured runs {was} came out as simulated; the chances had said "
+            f"{said} on average."
+        )
+
     def _directions(self) -> Iterator[str]:
         """Yield a table of the rules of users' guides."""
         yield from _table(direction_rows(kept_directions()))
 
     def _advised(self) -> Iterator[str]:
-        """Yield what came of following advice: sentences, and a table."""
-        trials = kept_trials().values()
-        yield fill(summary(trials), _WIDTH, break_long_words=False, break_on_hyphens=False)
-        yield ""
-        yield from _table(advice_rows(trials))
+        """Yield what came of following advice, in sentences."""
+        told = summary(kept_trials().values())
+        yield fill(told, _WIDTH, break_long_words=False, break_on_hyphens=False)
+
+    def _advised_table(self) -> Iterator[str]:
+        """Yield what came of following advice, by kind of job."""
+        yield from _table(advice_rows(kept_trials().values()))
 
     @cached_property
     def _coverage(self) -> Coverage:
@@ -377,21 +403,25 @@ def _rule(columns: int) -> str:
     return f"|{'---|' * columns}"
 
 
-def trust_page(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> str:
-    """Return the page."""
-    return Results(claims, kept).fill(TEMPLATE.read_text(encoding="utf-8"))
+def trust_pages(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> dict[Path, str]:
+    """Return the texts of the page and its annex."""
+    results = Results(claims, kept)
+    return {
+        page: results.fill(template.read_text(encoding="utf-8"))
+        for page, template in TEMPLATES.items()
+    }
 
 
-def documents(page: str) -> dict[Path, str]:
-    """Return the texts of all documents that show kept results: the page, and who shares blocks.
+def documents(pages: Mapping[Path, str]) -> dict[Path, str]:
+    """Return the texts of all documents that show kept results: the pages, and who shares blocks.
 
     Raises
     ------
     InputError
         If one of them asks for a block that the page does not have.
     """
-    blocks = blocks_of(page)
-    return {PAGE: page} | {document: with_blocks(document, blocks) for document in SHARING}
+    blocks = blocks_of(pages[PAGE])
+    return {**pages} | {document: with_blocks(document, blocks) for document in SHARING}
 
 
 def main(reports: list[str]) -> None:
@@ -402,7 +432,7 @@ def main(reports: list[str]) -> None:
         kept |= results_of(Path(report))
     if reports:
         keep(kept, claims)
-    for document, text in documents(trust_page(claims, load_kept())).items():
+    for document, text in documents(trust_pages(claims, load_kept())).items():
         write_whole(document, text, "document")
 
 
