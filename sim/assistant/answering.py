@@ -123,7 +123,7 @@ def tune(question: TuneQuestion, desk: Desk) -> dict[str, Any]:
 
 
 def diagnose(question: LogQuestion, desk: Desk) -> dict[str, Any]:
-    """Tell what strikes in the I/O of a logged job, and what would have helped."""
+    """Tell the findings in the I/O of a logged job, and what would have helped."""
     found = diagnosed(
         _log_of(question),
         recorded=question.recorded,

@@ -201,7 +201,7 @@ TUNE = (
 
 
 DIAGNOSE = _taken(DIAGNOSIS)
-"""What strikes in the I/O of a logged job, and what would have helped."""
+"""Findings in the I/O of a logged job, and what would have helped."""
 
 
 def _rates(report: ReplayReport) -> list[tuple[str, str, list[Measured | None]]]:

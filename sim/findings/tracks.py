@@ -37,7 +37,7 @@ _COPIES = (Cause.COPY, Cause.CORE, Cause.MEMORY, Cause.TREE, Cause.CALL)
 
 
 Work: TypeAlias = tuple[float, float, int]
-"""From when to when a program was at what: a cause, or -1 between two waits."""
+"""The periods of a program, and what it was at: a cause, or -1 between two waits."""
 
 
 class Tracks:

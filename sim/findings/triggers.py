@@ -1,7 +1,7 @@
-"""What strikes in a run: patterns of I/O that are known to be slow, each with its evidence.
+"""Findings in a run: patterns of I/O that are known to be slow, each with its evidence.
 
-A trigger is no verdict: it says what was seen, in which files, on which ranks and when, and which
-kinds of remedies are meant for it. Whether one of them helps, only a run with it can tell
+A trigger is no verdict: it says what was seen, in which files, on which ranks and when, and what
+usually helps. Whether it helps here, only a run with it can tell
 (``xc40io explain``). Thresholds have their sources beside them; those of Drishti are the defaults
 of its ``config.py`` (Bez, Ather and Byna, "Drishti: Guiding End-Users in the I/O Optimization
 Journey", PDSW 2022; https://github.com/hpc-io/drishti-io).

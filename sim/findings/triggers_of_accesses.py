@@ -1,4 +1,4 @@
-"""What strikes in the order of the calls on files, and in how MPI-IO is asked."""
+"""Findings in the order of the calls on files, and in how MPI-IO is asked."""
 
 from __future__ import annotations
 

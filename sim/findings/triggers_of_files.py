@@ -1,4 +1,4 @@
-"""What strikes in the calls on files and the OSTs that they lie on."""
+"""Findings in the calls on files and the OSTs that they lie on."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _files(calls: DataCalls, some: Mask) -> list[tuple[int, tuple[Any, ...]]]:
 
 
 def unaligned(look: RunFacts) -> Trigger | None:
-    """Look for calls that begin amid a page, or cross one stripe more than their size needs."""
+    """Look for calls that begin in the middle of a page, or cross a stripe more than they need."""
     calls = look.calls
     if calls is None or look.result.scenario.target.kind != "lustre":
         return None
@@ -132,8 +132,8 @@ def unaligned(look: RunFacts) -> Trigger | None:
     return Trigger(
         "unaligned calls",
         f"{int(page.sum()):,} of {len(calls):,} reads and writes ({percent(page.mean())}) begin "
-        f"amid a page of the cache (4 KiB); {int(crossing.sum()):,} of the {large:,} that are as "
-        "long as a stripe begin amid one.",
+        f"in the middle of a page of the cache (4 KiB); {int(crossing.sum()):,} of the {large:,} "
+        "that are as long as a stripe begin inside one.",
         _of_calls(unaligned=NUMBER, stripe_size=SIZE),
         tuple(rows),
         (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.LARGER_CALLS),

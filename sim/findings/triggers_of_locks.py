@@ -1,4 +1,4 @@
-"""What strikes in the extent locks of a run: those that change hands, those that are held long."""
+"""Findings in the extent locks of a run: those that change hands, those that are held long."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class _Holder(NamedTuple):
 
 
 def _first_holders(recording: Recording) -> list[_Holder]:
-    """Return who had the first of the locks of each object that were asked back; most first."""
+    """Return who had the first of the locks of each object that were called back; most first."""
     locks = recording.locks[np.isfinite(recording.locks["blocked"])]
     locks = locks[np.argsort(locks["granted"], kind="stable")]
     locks = locks[np.unique(locks["object"], return_index=True)[1]]

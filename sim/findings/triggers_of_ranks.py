@@ -1,4 +1,4 @@
-"""What strikes among the ranks of a run: who does the I/O, who waits, and whether it matters."""
+"""Findings among the ranks of a run: who does the I/O, who waits, and whether it matters."""
 
 from __future__ import annotations
 

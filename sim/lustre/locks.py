@@ -150,7 +150,7 @@ LOCK_MARKS = np.dtype(  # what the recorder is to know of a lock: when it has ..
     [
         ("asked", "f8"),  # been asked for
         ("granted", "f8"),  # come to the client; infinity before, as of all that follow
-        ("blocked", "f8"),  # been asked back by a blocking AST
+        ("blocked", "f8"),  # been called back by a blocking AST
         ("returned", "f8"),  # been cancelled by the client
     ],
     align=True,

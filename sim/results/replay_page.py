@@ -1,4 +1,4 @@
-"""The page of a replay of a Darshan log: what the log says, what strikes, and what each run did."""
+"""The page of a replay of a Darshan log: what the log says, its findings, and what each run did."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def run_page(result: Result, *, explained: bool = False, exact: bool = False) ->
 def run_sections(
     result: Result, tries: str | None, place: str = "", of: str = "", job: Sequence[Block] = ()
 ) -> list[Section]:
-    """Return the sections of a page on a run: what bound it, what strikes in it, its pictures.
+    """Return the sections of a page on a run: what bound it, the findings in it, its pictures.
 
     ``tries``: what tries remedies, as it is typed; None where that stands above. Where a page has
     several runs, ``place`` stands before the names of sections and pictures, ``of`` behind their
@@ -82,7 +82,7 @@ def run_sections(
 
 
 def run_note(result: Result) -> Answer:
-    """Return the answer that a notebook shows: how fast a run was, what strikes, what bound it."""
+    """Return the answer that a notebook shows: how fast a run was, the findings, what bound it."""
     return Answer(
         title=result.scenario.title or result.workload.title,
         setup=job_line(result),

@@ -238,7 +238,7 @@ _OF_PATHS = "Up to the end of the last rank: if any part of it takes longer, so 
 def stations_table(result: Result, detail: Detail = WHOLE) -> Table | None:
     """Return the busiest station of each kind; None if none served anything.
 
-    Of many kinds of phases there is no room for the shares; then it is told from when to when.
+    Of many kinds of phases there is no room for the shares; then only its period is told.
     """
     found = busiest(result)
     if not found:

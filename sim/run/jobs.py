@@ -348,7 +348,7 @@ def _outcome(
 
 
 def _at_work(results: Sequence[Result]) -> tuple[tuple[float, float], ...]:
-    """Return when any job was at work, each time from when to when in simulated seconds."""
+    """Return when any job was at work, each period in simulated seconds."""
     return tuple(
         (stretch.start, stretch.end)
         for result in results

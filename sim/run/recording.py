@@ -32,7 +32,7 @@ class Recording:
     # ``REQUEST`` records: small requests to the MDS, to OSSs and to service nodes.
     requests: Records
     locks: Records  # ``LOCK`` records: extent locks of client nodes.
-    spans: Records  # ``SPAN`` records: what programs waited for, from when to when.
+    spans: Records  # ``SPAN`` records: what programs waited for, and when.
     # int32 (nodes,): the machine's numbers of all nodes that take part; records name them by their
     # positions here.
     nodes: Indices

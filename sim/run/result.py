@@ -176,7 +176,7 @@ class Result:
     version
         Of xc40io.
     at_work
-        Where several jobs ran: when any of them was at work, each time from when to when in
+        Where several jobs ran: when any of them was at work, each period in
         simulated seconds.
     recording
         Every call, RPC, request, lock and wait, if that was asked for.

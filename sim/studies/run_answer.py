@@ -33,7 +33,7 @@ class _Ran(NamedTuple):
 
     @property
     def findings(self) -> list[tuple[str, Trigger]]:
-        """What strikes, behind the job in which it does."""
+        """The findings, each behind its job."""
         return [(job, one) for job, result in self.results.items() for one in triggers(result)]
 
     @property
@@ -74,7 +74,7 @@ RUN = (
     Column("machine", WORDS, help="Its name."),
     Column("ranks", NUMBER, help="Of all jobs together."),
     Column("seed", NUMBER, lambda ran: ran.scenario.seed, help="Of all that is random."),
-    Column("findings", ROWS, inner=_FINDING, help="What strikes."),
+    Column("findings", ROWS, inner=_FINDING, help="What was found."),
     Column("phases", ROWS, lambda ran: _rows(ran), inner=RUN_PHASES, help="In order."),
     Column("notes", ROWS, lambda ran: _notes(ran.results), help="What to know of the options."),
     Column("troubles", ROWS, lambda ran: ran.found.troubles, help="Bytes refused, or lost."),

@@ -75,7 +75,7 @@ class Outcome(BaseModel):
     """What the page shows of a run: small enough to travel from a worker, and plain as JSON."""
 
     setup: str  # where and how it ran, in a sentence
-    findings: list[Finding]  # what strikes
+    findings: list[Finding]
     phases: list[PhaseOutcome]
     heat: HeatMap | None  # None where no OST had anything to do
     notes: list[str]

@@ -106,7 +106,7 @@ def differences(a: Settings, b: Settings) -> str:
 
 
 def strikes(outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
-    """Say what strikes in each run."""
+    """Tell the findings of each run."""
     told = [
         (_title((one.name, side) if len(outcomes) > 1 else one.name), one.sentence)
         for side, outcome in outcomes.items()

@@ -53,7 +53,7 @@ class Row:
 @kept
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stretch:
-    """From when to when the ranks did one thing, and what they waited for meanwhile.
+    """The period in which the ranks did one thing, and what they waited for in it.
 
     ``waits`` and ``last_waits`` each sum to ``end - start``: whoever has ended waits for the last,
     and so for what kept that one longer.

@@ -68,7 +68,7 @@ def test_small_calls_that_begin_amid_pages():
 
 def test_calls_that_cross_one_stripe_more_than_they_need():
     found = ior("-F -w -e -b 64m -t 4m", count=1, striping={"count": 1, "size": "3m"})
-    assert "amid a page of the cache (4 KiB); " in found["unaligned calls"].sentence
+    assert "in the middle of a page of the cache (4 KiB); " in found["unaligned calls"].sentence
     assert found["unaligned calls"].sentence.startswith("0 of 256 ")
 
 

@@ -1,4 +1,4 @@
-"""Journeys over the stage: what is where from when to when, and what it does there.
+"""Journeys over the stage: what is where in which period, and what it does there.
 
 Times are simulated seconds. What had not happened when the run ended stays where it was.
 """

@@ -34,9 +34,9 @@ class LockHands:
 
 
 def lock_hands_of(recording: Recording) -> LockHands | None:
-    """Return the locks of the object of which most were asked back; None if there are no locks.
+    """Return the locks of the object of which most were called back; None if there are no locks.
 
-    If none was asked back, it is the object that most were asked for of.
+    If none was called back, it is the object that most were asked for of.
     """
     if not len(recording.locks):
         return None

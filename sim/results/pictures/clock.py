@@ -87,7 +87,7 @@ class Clock:
     def seconds_in(self, since: Floats, until: Floats, row: Integers, rows: int) -> Floats:
         """Return how long spans of time lie in each column, summed: float64 (rows, columns).
 
-        ``since`` and ``until``: float64 (spans,): from when to when; infinity for what has no end.
+        ``since`` and ``until``: float64 (spans,): the periods; infinity for what has no end.
         ``row``: int64 (spans,): the row that each counts for. ``rows``: how many there are.
         """
         begin, stop = (

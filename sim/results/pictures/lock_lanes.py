@@ -69,8 +69,8 @@ class LockLanes:
 def lock_lanes_of(scene: Scene) -> LockLanes | None:
     """Return the locks of the object that was fought for most; None if none was, or not recorded.
 
-    That is the one with most locks that were asked back. Those are shown, and those that had to be
-    waited for; of many the first, and of many nodes those with most that were asked back.
+    That is the one with most locks that were called back. Those are shown, and those that had to be
+    waited for; of many the first, and of many nodes those with most that were called back.
     """
     recording = scene.result.recording
     if recording is None:
@@ -105,7 +105,7 @@ def lock_lanes_of(scene: Scene) -> LockLanes | None:
 
 
 def most_asked_back(locks: Records) -> int | None:
-    """Return the object with most locks that were asked back; None if none was."""
+    """Return the object with most locks that were called back; None if none was."""
     blocked = locks["object"][np.isfinite(locks["blocked"])]
     return int(np.bincount(blocked).argmax()) if len(blocked) else None
 
@@ -172,7 +172,7 @@ class _Scale(NamedTuple):
 
 
 class _Stage(NamedTuple):
-    """A part of the lives of locks: in which rows, from when to when, and how it is drawn."""
+    """A part of the lives of locks: in which rows, in which period, and how it is drawn."""
 
     name: str
     colour: str

@@ -144,7 +144,7 @@ def _at_nodes(scene: Scene, fabric: Fabric, clock: Clock) -> Floats:
 def moved_by(clock: Clock, since: Floats, until: Floats, speed: Floats) -> Floats:
     """Return the bytes in each column of transfers at constant speed: float64 (columns,).
 
-    ``since`` and ``until``: float64 (transfers,): from when to when, in simulated seconds.
+    ``since`` and ``until``: float64 (transfers,): the periods, in simulated seconds.
     ``speed``: float64 (transfers,): bytes/s.
     """
     edges = np.arange(clock.columns + 1) * clock.width

@@ -124,7 +124,7 @@ def _group_names(sizes: Integers) -> list[str]:
 
 
 def _locks(recording: Recording, clock: Clock) -> Iterator[Strip]:
-    """Yield how many extent locks were granted and asked back; nothing if none was asked back."""
+    """Yield how many extent locks were granted and called back; nothing if none was called back."""
     locks = recording.locks
     if not np.isfinite(locks["blocked"]).any():
         return

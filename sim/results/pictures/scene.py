@@ -20,7 +20,7 @@ _LETTERS = 125  # of a line over the whole width of a figure
 
 
 class Lane(NamedTuple):
-    """When the ranks did one thing, each time from when to when in simulated seconds."""
+    """When the ranks did one thing, each period in simulated seconds."""
 
     name: str
     windows: Windows

@@ -38,7 +38,7 @@ class ChangeEffect(NamedTuple):
 
     @property
     def helps(self) -> bool:
-        """Whether the phase is surely faster, and the whole, and a real run is likely to be."""
+        """Whether phase and whole are certain to be faster, and a real run is likely to be."""
         surely = self.gain.clear and self.whole.clear
         least = min(self.gain.value, self.whole.value)
         return surely and least >= LEAST and self.chance >= LIKELY

@@ -1,4 +1,4 @@
-"""A diagnosis of a log: what strikes in its replay, and what each kind of remedy brings there."""
+"""A diagnosis of a log: the findings in its replay, and what each kind of remedy brings there."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _KNOBS: Mapping[Remedy, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class LogDiagnosis:
-    """What strikes in the I/O of a logged job, and what would have helped."""
+    """Findings in the I/O of a logged job, and what would have helped."""
 
     path: str  # of the log
     where: str  # it was replayed, and why there: a sentence
@@ -65,7 +65,7 @@ def diagnose(
     progress: Progress | None = None,
     check: Callable[[Scenario], None] | None = None,
 ) -> LogDiagnosis:
-    """Replay a log, look for what strikes, and try few changes of its settings.
+    """Replay a log, look for findings, and try few changes of its settings.
 
     Parameters
     ----------

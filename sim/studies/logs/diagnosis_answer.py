@@ -21,7 +21,7 @@ class _Tried(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What strikes, and the best change of a kind that is meant for it."""
+    """The findings, and the best change of a kind that is meant for it."""
 
     finding: Trigger
     tried: _Tried | None
@@ -53,7 +53,7 @@ FOUND: Columns = (
         help="The best change of such a kind that was tried; none where only the program could.",
     ),
 )
-"""What strikes, with what was tried for it."""
+"""The findings, with what was tried for it."""
 
 DIAGNOSIS: Columns = (
     Column("log", WORDS, lambda of: of.path, help="Its path."),
@@ -64,7 +64,7 @@ DIAGNOSIS: Columns = (
     Column("rank_seconds", LONG, lambda of: of.time.all_ranks, help="By the log: of all ranks."),
     Column("replayed", LONG, help="Seconds of I/O in the replay as recorded."),
     Column("bound", WORDS, help="What bound the replay, or was waited for longest."),
-    Column("findings", ROWS, lambda of: list(_found(of)), inner=FOUND, help="What strikes."),
+    Column("findings", ROWS, lambda of: list(_found(of)), inner=FOUND, help="What was found."),
     Column("tried", ROWS, lambda of: list(_tried(of)), inner=TRIED, help="Those that help first."),
 )
 """A diagnosis."""

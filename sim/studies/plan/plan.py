@@ -52,7 +52,7 @@ class Configuration:
     ratio: Ratio | None = None  # how many times as fast the mix is as on the machine as it is
     cost: float | None = None  # None where some of what is changed has none, or nothing could run
     reason: str = ""  # why it could not run
-    efficient: bool = False  # surely faster than all that cost less
+    efficient: bool = False  # certain to be faster than all that cost less
 
     @property
     def words(self) -> str:
@@ -348,7 +348,7 @@ def cost_of(
 def _marked(
     configurations: Sequence[Configuration], counts: Sequence[float]
 ) -> tuple[Configuration, ...]:
-    """Mark the front of cost and throughput: each surely faster than all on it that cost less."""
+    """Mark the best for their cost: each certain to be faster than all of them that cost less."""
     priced = [each for each in configurations if each.cost is not None and each.rate is not None]
     front: list[Configuration] = []
     for each in sorted(priced, key=lambda one: (one.cost or 0.0, -(one.rate or 0.0))):

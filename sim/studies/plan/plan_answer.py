@@ -241,8 +241,8 @@ def configurations_table(plan: Plan) -> Table:
             Column("efficient", _FRONT, head="front"),
         )
         note += (
-            " Cost: in addition to the machine as it is; empty where a change has none. *: surely "
-            "faster than all that cost less."
+            " Cost: in addition to the machine as it is; empty where a change has none. *: certain "
+            "to be faster than all that cost less."
         )
     title = "Throughput of the mix and of each job (GB/s)"
     return Table(columns, lambda: rows, title=title, note=note, most=len(rows))

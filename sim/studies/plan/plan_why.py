@@ -251,7 +251,7 @@ def cost_words(plan: Plan) -> Iterator[str]:
         yield f"Cheapest gain: {best.words}, {price:,.0f} {currency} for each GB/s of the mix."
     front = [each for each in plan.configurations if each.efficient]
     yield (
-        "Front of cost and throughput, each surely faster than what costs less: "
+        "Best for their cost, each certain to be faster than what costs less: "
         f"{'; '.join(each.words for each in sorted(front, key=lambda each: each.cost or 0.0))}."
     )
 

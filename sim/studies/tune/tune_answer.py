@@ -247,7 +247,7 @@ def _gain(found: Tuning) -> str:
     if found.best is found.present:
         what = "can be advised" if found.not_advised else "was tried"
         return _often(
-            found, f"Change nothing: {now} now, and nothing that {what} takes surely less."
+            found, f"Change nothing: {now} now, and nothing that {what} is certain to take less."
         )
     if found.already_best:
         return _often(

@@ -152,7 +152,7 @@ class Tuning(KeptStudy):
         """Return a line: what the best setting brings, and how many were tried."""
         tried = format_count(len(self.trials), "setting")
         if self.already_best:
-            return f"<Tuning: nothing of {tried} is surely faster than it is now>"
+            return f"<Tuning: nothing of {tried} is certain to be faster than it is now>"
         return f"<Tuning: {self.gain.value:.3g} times as fast with the best of {tried}>"
 
     @property

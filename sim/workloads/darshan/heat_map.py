@@ -39,7 +39,7 @@ def heat_maps(arrays: Mapping[str, Any], names: Mapping[int, str]) -> Iterator[H
 
 
 def heat_sentences(maps: Sequence[HeatMap]) -> list[str]:
-    """Say when bytes were read and written: from when to when, and how much at a time."""
+    """Say when bytes were read and written: in which period, and how much at a time."""
     return [
         _sentence(one, way, moved)
         for one in maps

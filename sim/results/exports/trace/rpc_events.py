@@ -107,7 +107,7 @@ class _ShownRpc:
         }
 
     def add(self, number: int, row: _Row, at: _Times, way: tuple[int, int]) -> None:
-        """Add it at its client, on its way from when to when, and at its OST; and its arrow."""
+        """Add it at its client, on its way at its times, and at its OST; and its arrow."""
         client = self._lane(
             self._group, self._client, RPC_LANES + row.client, f"RPC in flight {row.client + 1}"
         )
