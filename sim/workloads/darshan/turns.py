@@ -134,7 +134,7 @@ def _lag(record: Counters, members: int) -> float:
 def window_of_a_rank(
     record: Counters, direction: Direction, members: int
 ) -> tuple[float, float] | None:
-    """Return from when to when a rank read or wrote that was as fast as they are on average.
+    """Return the period in which a rank read or wrote that was as fast as they are on average.
 
     The last call is that of the slowest of ``members``; the others had no pauses for that.
     """
