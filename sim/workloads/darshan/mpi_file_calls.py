@@ -115,7 +115,7 @@ class MpiFileCalls:
         mixed = any((of.collective and of.independent) or 0 < of.calls < members for of in known)
         if self.busy is not None or mixed:
             return None
-        each = {
+        each: dict[Direction, int] = {
             way: -(-of.calls // members) for (way, _), of in zip(DIRECTIONS, known, strict=True)
         }
         return turns_of(self.record, members, each)

@@ -93,7 +93,7 @@ def turns_of(record: Counters, members: int, calls: dict[Direction, int]) -> Tur
     mean = float(ended[0] - began[0])
     met = members > 1 and max(read[0], write[0]) - begin >= mean
     split = len(runs[0])
-    lasts = {first: float(each[0]), second: float(each[-1])}
+    lasts: dict[Direction, float] = {first: float(each[0]), second: float(each[-1])}
     return Turns({first: start[:split], second: start[split:]}, lasts, began, ended, met)
 
 

@@ -15,7 +15,9 @@ _CALLED: dict[Ended, str] = {
     "cancelled": "cancelled canceled preempted revoked",
     "running": "running suspended requeued completing resizing",
 }
-_WORDS = {word: ended for ended, words in _CALLED.items() for word in words.split()}
+_WORDS: dict[str, Ended] = {
+    word: ended for ended, words in _CALLED.items() for word in words.split()
+}
 
 _STATUS = re.compile(r"([+-]?\d{1,9})(?:\.0+)?(?::(\d{1,9}))?")
 """Of an exit: a number, or Slurm's two, of which the second is a signal."""

@@ -153,7 +153,8 @@ def _signature(key: bytes, functions: Sequence[str], told: Told) -> Call | None:
         if len(key) >= form.size and form.unpack_from(key)[4] == len(key) - form.size:
             thread, function, _, words, _ = form.unpack_from(key)
             given = key[form.size :].decode("utf-8", "replace").split(" ")[:words]
-            name = functions[function] if function < len(functions) else "a function of its own"
+            known = function < len(functions)
+            name = str(functions[function]) if known else "a function of its own"
             call = call_of(name, (0.0, 0.0), given, None, told)
             return None if call is None else call._replace(thread=thread)
     raise ValueError("a signature is shorter or longer than it says")
@@ -202,4 +203,4 @@ def _times(path: Path, about: _About) -> Iterator[npt.NDArray[np.float64]]:
         ticks = np.frombuffer(block, "<u4").reshape(-1, 2).astype(np.int64)
         begin = np.cumsum(ticks[:, 0])
         end = begin - ticks[:, 0] + ticks[:, 1]
-        yield np.stack([begin, end], axis=1) * about.tick
+        yield (np.stack([begin, end], axis=1) * about.tick).astype(np.float64)
