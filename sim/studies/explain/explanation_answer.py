@@ -143,10 +143,15 @@ def _sections(
 
 def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
     """Yield what text tells: what to do, then why of each kind of phase, and how it was found."""
-    yield Text("\n".join(_to_do(one, named[one.phase]) for one in explanation.phases))
+    to_do = (
+        _to_do(one, named[one.phase], unfinished=explanation.unfinished)
+        for one in explanation.phases
+    )
+    yield Text("\n".join(to_do))
     if explanation.unfinished:
         yield Text(
-            f"Stopped after {explanation.runs + 1} runs: the same command goes on from there."
+            f"Stopped after {format_count(explanation.runs + 1, 'run')}: the same command goes on "
+            "from there."
         )
     for one in explanation.phases:
         yield Text("\n".join(_lines(one, named[one.phase])))
@@ -182,14 +187,15 @@ def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     yield from _doubted(phase)
 
 
-def _to_do(phase: PhaseExplanation, title: str) -> str:
-    """Say in a line what to do about a phase."""
+def _to_do(phase: PhaseExplanation, title: str, *, unfinished: bool) -> str:
+    """Say in a line what to do about a phase; of an unfinished explanation, what may help."""
     head = f"{title[:1].upper()}{title[1:]}:"
     best = _advised(phase)
     if best is None:
         tried = f"({format_count(len(phase.changed), 'change')} tried)"
         hope = max(phase.changed, key=lambda one: one.gain, default=None)
-        if hope is None or hope.weighed is not None or hope.gain < LEAST or hope.doubt is not None:
+        open_yet = unfinished and hope is not None and hope.weighed is None and hope.doubt is None
+        if hope is None or not open_yet or hope.gain < LEAST:
             return f"{head} change nothing {tried}."
         return f"{head} perhaps {hope.words}: {hope.gain:.2f} times as fast with one seed {tried}."
     sure = "" if best.chance is None else f", {chance_words(best.chance)} sure"
