@@ -158,10 +158,7 @@ class Simulations:
         try:
             self._cache.put(key, ended)
         except OSError as error:
-            self.notes.append(
-                f"Results are not kept for the next time: nothing can be written into "
-                f"{self._cache.folder} ({error.strerror or error})."
-            )
+            self.notes.append(self._cache.not_kept(error))
             self._cache = None
 
     def _simulate(self, missing: Mapping[str, Runnable]) -> Iterator[tuple[str, Ended]]:

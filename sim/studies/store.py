@@ -196,6 +196,13 @@ class SealedStore(Generic[Kept]):
         with written(self._file(key)) as draft:
             draft.write_text(_sealed(key, self._write(record)), encoding="utf-8")
 
+    def not_kept(self, error: OSError) -> str:
+        """Say that nothing more is kept, where :meth:`put` has failed."""
+        return (
+            f"Results are not kept for the next time: nothing can be written into {self.folder} "
+            f"({error.strerror or error})."
+        )
+
     def _file(self, key: str) -> Path:
         return self._runs / f"{key}.json"
 

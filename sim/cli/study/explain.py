@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from xc40io.cli import options
 from xc40io.cli.face import INTERRUPTED, typed_command
 from xc40io.cli.job_options import described
 from xc40io.cli.study.named import scenario_of_words
-from xc40io.cli.study_options import STORE, Findings, Study, findings_of, study_options
+from xc40io.cli.study_options import STORE, Findings, Study, findings_of, say, study_options
 from xc40io.studies.output_period import read_time
 from xc40io.telling.drawing import pictures
 
@@ -72,6 +71,7 @@ def explain(
 
     period, seconds = read_time("--every", every), read_time("--budget", budget)
     scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
+    kept = KeptSeconds(None if study.store is None else Path(study.store))
     explanation = study.run(
         lambda progress: explain_run(
             scenario,
@@ -79,15 +79,19 @@ def explain(
             progress=progress.counting("runs"),
             moved=progress.counting("bytes"),
             budget=seconds,
-            kept=KeptSeconds(None if study.store is None else Path(study.store)),
+            kept=kept,
         )
     )
-    if explanation.interrupted:
-        context.call_on_close(lambda: sys.exit(INTERRUPTED))
+    if kept.note:
+        say(kept.note)
     command = typed_command()
     explanation = explanation.exactly() if study.exact else explanation
     explanation = replace(explanation, period=period)
     answer = explanation_answer(explanation, command)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
-    return findings_of(answer)._replace(pictures=lambda: pictures(shown().blocks), page=shown)
+    return findings_of(answer)._replace(
+        pictures=lambda: pictures(shown().blocks),
+        page=shown,
+        status=INTERRUPTED if explanation.interrupted else 0,
+    )

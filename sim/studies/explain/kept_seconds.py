@@ -43,10 +43,7 @@ class KeptSeconds:
         try:
             self._store.put(key, seconds)
         except OSError as error:
-            self.note = (
-                f"Results are not kept for the next time: nothing can be written into "
-                f"{self._store.folder} ({error.strerror or error})."
-            )
+            self.note = self._store.not_kept(error)
 
 
 def _key(case: Case) -> str | None:

@@ -439,8 +439,8 @@ class Trials:
         """Yield what comes of cases as they end, until the time is over or somebody interrupts."""
         if not cases:
             return
-        self.unfinished |= self.interrupted or self._ended_early
         if self.interrupted or self._ended_early:
+            self.unfinished = True
             return
         left = len(cases)
         try:
