@@ -18,7 +18,7 @@ from xc40io.assistant.questions import (
 from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.faults import parse_fault
 from xc40io.config.files import may_open, parse_mapping, shipped
-from xc40io.config.job_form import ASKED, FROM_LOG, JOB, AskedJob, in_scenario
+from xc40io.config.job_form import ASKED, JOB, AskedJob, in_scenario
 from xc40io.config.jobs import JobsScenario, load_jobs, parse_jobs
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
@@ -136,9 +136,8 @@ def diagnose(question: LogQuestion, desk: Desk) -> dict[str, Any]:
 
 def replay(question: LogQuestion, desk: Desk) -> dict[str, Any]:
     """Tell what a logged job did, by its log and simulated."""
-    told_job: dict[str, Any] = dict.fromkeys(FROM_LOG)
     path = _log_of(question)
-    replayed = LogReplay.of(path, "think", (), AskedJob(**told_job), question.recorded)
+    replayed = LogReplay.of(path, "think", (), AskedJob.of_log(), question.recorded)
     check_run(replayed.scenario(), desk.limits)
     return told("replay", replay_answer(replayed.run()))
 

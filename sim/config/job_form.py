@@ -98,6 +98,12 @@ class AskedJob:
     )
     seed: int = _asked("seed", Takes.WHOLE, 1, least=0, most=_WHOLE)
 
+    @classmethod
+    def of_log(cls, **typed: Any) -> AskedJob:
+        """Return a job that is as its log tells, but for what was typed."""
+        told: dict[str, Any] = dict.fromkeys(FROM_LOG)
+        return cls(**told | typed)
+
 
 JOB: dict[str, Field] = {one.name: one.metadata["form"] for one in fields(AskedJob)}
 """The fields by name, in the order in which help lists them."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xc40io.config.asked_job import inherited, scenario_of_job, variables_of
 from xc40io.config.asked_workload import Workload
-from xc40io.config.job_form import FROM_LOG, HINTS, AskedJob, option_of
+from xc40io.config.job_form import HINTS, AskedJob, option_of
 from xc40io.config.machine import DEFAULT_MACHINE, load_machine
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.findings.replay_report import ReplayReport, replay_report
@@ -281,8 +281,7 @@ def replay(
     >>> from xc40io import replay
     >>> report = replay("job.darshan", stripe_count=48)  # doctest: +SKIP
     """
-    told: dict[str, Any] = dict.fromkeys(FROM_LOG)
-    asked = AskedJob(**told | job)
+    asked = AskedJob.of_log(**job)
     return LogReplay.of(log, timing, assignments, asked, recorded).run(record=record)
 
 

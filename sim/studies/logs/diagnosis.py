@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from xc40io.config.job_form import FROM_LOG, AskedJob
+from xc40io.config.job_form import AskedJob
 from xc40io.config.scenario import Scenario
 from xc40io.findings.trigger import Remedy, Trigger
 from xc40io.findings.triggers import triggers
@@ -54,7 +53,7 @@ class LogDiagnosis:
 
     def seconds(self, one: TriedChange | None) -> float:
         """Return the seconds of the log's own I/O that a change would have saved."""
-        return 0.0 if one is None or not one.helps else (1.0 - 1.0 / one.gain) * self.time.slowest
+        return 0.0 if one is None else one.saved * self.time.slowest
 
 
 def diagnose(
@@ -81,8 +80,7 @@ def diagnose(
     InputError
         If the log cannot be read, or not be replayed.
     """
-    told: dict[str, Any] = dict.fromkeys(FROM_LOG)
-    asked = LogReplay.of(log, "think", (), AskedJob(**told), recorded)
+    asked = LogReplay.of(log, "think", (), AskedJob.of_log(), recorded)
     scenario = asked.scenario()
     if check is not None:
         check(scenario)

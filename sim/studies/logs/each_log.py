@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from xc40io.config.errors import InputError
 from xc40io.studies.processes import Failure, each
 from xc40io.studies.simulations import Progress
 
@@ -60,6 +61,11 @@ def of_each_log(
         Processes.
     progress
         Told how many logs are done, and of how many.
+
+    Raises
+    ------
+    InputError
+        If all have ended, and none of them well.
     """
     items = {name: NamedLog(name, path) for name, path in logs.items()}
     ended: dict[str, Outcome | Failure] = {}
@@ -73,11 +79,14 @@ def of_each_log(
     except KeyboardInterrupt:
         pass
     found = [(name, ended[name]) for name in items if name in ended]
-    return OfLogs(
+    of_logs = OfLogs(
         asked=len(items),
         ended=tuple(one for _, one in found if not isinstance(one, Failure)),
         bad=tuple(BadLog(name, one.reason) for name, one in found if isinstance(one, Failure)),
     )
+    if of_logs.finished and not of_logs.ended:
+        raise InputError(of_logs.bad[0].reason)
+    return of_logs
 
 
 def _size(log: NamedLog) -> float:

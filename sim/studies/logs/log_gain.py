@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from xc40io.config.errors import InputError
-from xc40io.config.job_form import FROM_LOG, AskedJob
+from xc40io.config.job_form import AskedJob
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.plane.causes import Cause
 from xc40io.studies.advice.changes import Change, JobChanges
@@ -55,6 +55,11 @@ class TriedChange(NamedTuple):
         """Whether it is worth a change."""
         return self.gain >= LEAST and not self.doubt
 
+    @property
+    def saved(self) -> float:
+        """Share of all I/O's time that it saves, in the replay; 0 of one that does not help."""
+        return 1.0 - 1.0 / self.gain if self.helps else 0.0
+
 
 @dataclass(frozen=True)
 class LogGain:
@@ -80,7 +85,7 @@ class LogGain:
     @property
     def saved(self) -> float:
         """Share of its I/O's time that the best change saves, in the replay."""
-        return 0.0 if self.best is None else 1.0 - 1.0 / self.best.gain
+        return 0.0 if self.best is None else self.best.saved
 
     @property
     def seconds(self) -> float:
@@ -111,10 +116,8 @@ def log_gain(question: LogQuestion, log: NamedLog) -> LogGain:
     InputError
         If it cannot be read, or not be replayed among others.
     """
-    told: dict[str, Any] = dict.fromkeys(FROM_LOG)
-    job = AskedJob(**told)
     path = str(log.path)
-    asked = LogReplay.of(path, "think", (), job, question.recorded, counters=True)
+    asked = LogReplay.of(path, "think", (), AskedJob.of_log(), question.recorded, counters=True)
     calls = calls_of(asked.log)
     if calls > MOST_CALLS:
         raise InputError(

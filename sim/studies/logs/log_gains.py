@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from xc40io.config.errors import InputError
 from xc40io.studies.logs.each_log import BadLog, of_each_log
 from xc40io.studies.logs.log_gain import LogGain, LogQuestion, log_gain
 from xc40io.studies.simulations import Progress
@@ -144,8 +143,6 @@ def replay_logs(
     facts_of(recorded)  # refused before the first log is read
     question = LogQuestion(tuple(recorded), store)
     found = of_each_log(partial(log_gain, question), named, jobs, progress)
-    if found.finished and not found.ended:
-        raise InputError(found.bad[0].reason)
     return LogGains(
         asked=found.asked,
         logs=tuple(sorted(found.ended, key=lambda one: (-one.seconds, one.name))),

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from xc40io.config.errors import InputError
 from xc40io.studies.logs.each_log import BadLog, NamedLog, of_each_log
 from xc40io.studies.simulations import Progress
 from xc40io.workloads.job_records.darshan_log import JobOfLog, job_of_log
@@ -36,8 +35,6 @@ def log_table(logs: Mapping[str, Path], jobs: int, progress: Progress | None = N
     Raises InputError if none of them can be read.
     """
     found = of_each_log(_job, logs, jobs, progress)
-    if found.finished and not found.ended:
-        raise InputError(found.bad[0].reason)
     return LogTable(found.ended, found.bad, found.finished)
 
 
