@@ -110,15 +110,17 @@ class MpiFileCalls:
     @cached_property
     def turns(self) -> Turns | None:
         """When ranks read and wrote in turn; None if they did not, or DXT tells when."""
-        known = [mpi_counted(self.record, way) for way, _ in DIRECTIONS]
+        known: dict[Direction, MpiCounts] = {
+            way: mpi_counted(self.record, way) for way, _ in DIRECTIONS
+        }
         members = len(self.members)
-        mixed = any((of.collective and of.independent) or 0 < of.calls < members for of in known)
+        mixed = any(
+            (of.collective and of.independent) or 0 < of.calls < members for of in known.values()
+        )
         if self.busy is not None or mixed:
             return None
-        each: dict[Direction, int] = {
-            way: -(-of.calls // members) for (way, _), of in zip(DIRECTIONS, known, strict=True)
-        }
-        return turns_of(self.record, members, each)
+        made: dict[Direction, int] = {way: of.calls for way, of in known.items()}
+        return turns_of(self.record, members, made)
 
     def rows(self) -> Rows:
         """Return all calls; the reads and writes that DXT knows, if they have been settled."""

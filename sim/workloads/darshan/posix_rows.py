@@ -114,10 +114,8 @@ def posix_rows(
     """
     shared = int(record.rank[0]) == SHARED
     active = active_ranks(record, ranks) if shared else record.members(ranks)
-    each: dict[Direction, int] = {
-        way: -(-counted(record, way).calls // len(active)) for way, _ in DIRECTIONS
-    }
-    turns = turns_of(record, len(active), each)
+    made: dict[Direction, int] = {way: counted(record, way).calls for way, _ in DIRECTIONS}
+    turns = turns_of(record, len(active), made)
     known = _metadata(record, ranks, turns)
     opening, closing = _opens_and_closes(known.times, known.sessions, creates=creates)
     data = [

@@ -7,6 +7,7 @@ cache of its node, in a time in which nothing comes over a network.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -61,12 +62,13 @@ class Turns(NamedTuple):
     met: bool
 
 
-def turns_of(record: Counters, members: int, calls: dict[Direction, int]) -> Turns | None:
+def turns_of(record: Counters, members: int, made: Mapping[Direction, int]) -> Turns | None:
     """Return when ranks read and wrote in turn; None if they did not do both.
 
-    ``record`` is of so many ``members``, each of which made so many ``calls``. A run lasts as long
+    ``record`` is of so many ``members``, which ``made`` so many calls together. A run lasts as long
     as its calls on average; the pauses between runs are alike.
     """
+    calls: dict[Direction, int] = {way: -(-made[way] // members) for way in made}
     read, write = record.window("READ"), record.window("WRITE")
     if not (calls["READ"] and calls["WRITE"] and read and write):
         return None

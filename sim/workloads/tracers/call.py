@@ -12,6 +12,9 @@ CREATE, EXCLUSIVE, TRUNCATE, APPEND, DIRECT = 0o100, 0o200, 0o1000, 0o2000, 0o40
 STREAM_MODES = {"r": 0, "w": CREATE | TRUNCATE, "a": CREATE | APPEND}
 """The flags that the first letter of fopen()'s mode stands for."""
 
+BY_ITEM = ("fread", "fwrite")
+"""Calls that are asked for items of a size, and return how many they moved."""
+
 Told = Counter[str]
 """What a conversion has to tell: sentences without their counts."""
 

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from xc40io.config.errors import InputError
-from xc40io.config.files import check_size, opened
+from xc40io.config.files import opened
 from xc40io.config.reading import Cursor, reading
 from xc40io.workloads.tracers.call import (
+    BY_ITEM,
     Call,
     Process,
     Recording,
@@ -25,12 +26,11 @@ from xc40io.workloads.tracers.call import (
     plain_name,
     stream_flags,
 )
-from xc40io.workloads.tracers.limits import CUT_SHORT, LONGEST_LINE, MOST_CALLS, TRACER
+from xc40io.workloads.tracers.limits import CUT_SHORT, MOST_CALLS, TRACER, lines_of
 
 _WHOLE, _ABOUT, _SUMMED = ("X", 1), ("M", 4), 3
 _FILES = ("POSIX", "STDIO")  # categories of calls that move data
 _STREAMS = ("fopen", "fopen64", "fread", "fwrite", "fseek", "fseeko", "fclose")
-_BYTES_BY_ITEM = ("fread", "fwrite")
 
 NO_ARGUMENTS = (
     "calls that say nothing of files are left out: a run with DFTRACER_INC_METADATA=1 has them"
@@ -77,23 +77,17 @@ def _events(path: Path, at: Cursor, told: Told) -> Iterator[_Event]:
 
 def _lines(path: Path, told: Told) -> Iterator[bytes]:
     """Yield the lines of a file, unpacked where it is packed."""
-    done = 0
+    line: bytes | None = None
     with opened(path, TRACER) as raw:
         file = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         with closing(file):
-            while True:
-                try:
-                    line = file.readline(LONGEST_LINE)
-                except (EOFError, zlib.error) as error:
-                    if not done:
-                        raise InputError(f"{path}: is no whole gzip file") from error
-                    told[CUT_SHORT] += 1
-                    return
-                if not line:
-                    return
-                done += len(line)
-                check_size(path, done, TRACER.most)
-                yield line
+            try:
+                for line in lines_of(file, path):
+                    yield line
+            except (EOFError, zlib.error) as error:
+                if line is None:
+                    raise InputError(f"{path}: is no whole gzip file") from error
+                told[CUT_SHORT] += 1
 
 
 class _Found:
@@ -195,7 +189,7 @@ def _data(name: str, arguments: _Event, at: Cursor) -> dict[str, Any]:
     handle, count, result = known.get("fd"), known.get("count"), known.get("ret")
     if plain_name(name) == "open" and name not in _STREAMS:
         handle = None  # the descriptor is what it returns
-    if name in _BYTES_BY_ITEM:
+    if name in BY_ITEM:
         size = known.get("size", 1)
         count = None if count is None else count * size
         result = None if result is None else result * size

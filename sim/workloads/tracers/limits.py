@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from xc40io.config.files import Kind
+from collections.abc import Iterator
+from gzip import GzipFile
+from pathlib import Path
+from typing import BinaryIO
+
+from xc40io.config.files import Kind, check_size
 
 TRACER = Kind("trace", 2_500_000_000)
 """A file of a tracer; one that is packed may hold as much when it is unpacked."""
@@ -17,6 +22,15 @@ MOST_BYTES = 1 << 60
 
 CUT_SHORT = "files end within a line, as a killed run leaves them: the line is left out"
 """What is told of such files, whichever tracer wrote them."""
+
+
+def lines_of(file: BinaryIO | GzipFile, path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file of a tracer; InputError where it is larger than is read."""
+    done = 0
+    while line := file.readline(LONGEST_LINE):
+        done += len(line)
+        check_size(path, done, TRACER.most)
+        yield line
 
 
 def within_file(offset: int, length: int) -> bool:

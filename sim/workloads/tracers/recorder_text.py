@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from xc40io.config.errors import InputError, shown
-from xc40io.config.files import check_size, opened
+from xc40io.config.files import opened
 from xc40io.config.reading import Cursor, reading
 from xc40io.workloads.tracers.call import (
+    BY_ITEM,
     Call,
     Process,
     Recording,
@@ -25,10 +26,9 @@ from xc40io.workloads.tracers.call import (
     plain_name,
     stream_flags,
 )
-from xc40io.workloads.tracers.limits import CUT_SHORT, LONGEST_LINE, MOST_CALLS, TRACER
+from xc40io.workloads.tracers.limits import CUT_SHORT, MOST_CALLS, TRACER, lines_of
 
 _LINE = re.compile(r"(\S+) (\S+) (?:(-?\d+) (\S+)|(\S+) \d+ \d+) \((.*) \)")
-_STREAMS = ("fopen", "fread", "fwrite", "fseek", "fseeko", "fclose")
 
 _MOVES, _PLACED = "file buffer count", "file buffer count offset"
 ARGUMENTS = {
@@ -81,11 +81,8 @@ def _calls(path: Path, at: Cursor, told: Told) -> list[Call]:
     """Return the calls of a rank."""
     calls: list[Call] = []
     broken: str | None = None
-    done = 0
     with opened(path, TRACER) as file:
-        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
-            done += len(line)
-            check_size(path, done, TRACER.most)
+        for number, line in enumerate(lines_of(file, path), start=1):
             if broken is not None:
                 raise InputError(broken)
             at.line(number)
@@ -135,7 +132,7 @@ def _fields(name: str, given: dict[str, str], result: int | None) -> dict[str, A
     of_mpi = name.startswith("MPI_")
     numbered = of_mpi or file.isdigit()
     count, flags = _integer(given.get("count")), _integer(given.get("flags"))
-    if name in ("fread", "fwrite"):
+    if name in BY_ITEM:
         size = _integer(given["size"])
         count = None if count is None or size is None else count * size
         result = None if result is None or size is None else result * size
