@@ -17,7 +17,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -90,7 +91,8 @@ def _resolved(path: str | Path) -> Path:
         return Path("/")
 
 
-def shipped(kind: str) -> dict[str, Path]:
+@cache
+def shipped(kind: str) -> Mapping[str, Path]:
     """Return the ``machines`` or ``scenarios`` that come with xc40io: their files by name."""
     return {path.stem: path for path in sorted((CONFIGS / kind).glob("*.yaml"))}
 

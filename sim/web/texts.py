@@ -199,7 +199,7 @@ def tries(found: Tries) -> str:
     verdict = (
         f"{len(better)} of {count} make it faster; the best first."
         if better
-        else (f"Change nothing: none of {count} makes it faster by a tenth.")
+        else f"Change nothing: none of {count} makes it faster by a tenth."
     )
     coarse = f" {found.as_one} RPCs were handled as one." if found.as_one > 1 else ""
     return f"<p>{verdict} Each differs in one control.{coarse}</p><ul>{told}</ul>"

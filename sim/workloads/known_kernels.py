@@ -111,7 +111,7 @@ class Kernels(Mapping[str, PythonKernel | Skeletal]):
     """All kernels by name. A path that ends in ``.yaml`` or ``.yml`` is a name too."""
 
     @cached_property
-    def _skeletal(self) -> dict[str, Path]:
+    def _skeletal(self) -> Mapping[str, Path]:
 
         return shipped("kernels")
 

@@ -203,6 +203,7 @@ def plan(
     from xc40io.studies.plan.plan_answer import plan_answer
 
     _check(asked, study)
+    asked |= {"over": parse_axes(asked["over"]), "costs": _costs(asked["costs"])}
     source = _source(name, assignments, asked)
     mix, other = _changed(source.mix, assignments if name else (), seed), None
     if asked["against"] is not None:
@@ -346,13 +347,12 @@ def _run(
     where = study.where
     plain = not (asked["sensitivity"] or asked["faults"])
     numbers = _numbers(asked["failed"])
-    axes = parse_axes(asked["over"])
     varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
     made_plan = made_sensitivity = made_faults = beside = None
 
     if other is not None:
         check_beside(mix, other, f"--against {asked['against']}")
-    if axes or plain or other is not None or asked["budget"] or asked["goal"]:
+    if asked["over"] or plain or other is not None or asked["budget"] or asked["goal"]:
         made_plan = _planned(mix, asked, study)
         if other is not None:
             beside = PlanPair(made_plan, _planned(other, asked, study))
@@ -386,8 +386,8 @@ def _planned(mix: WorkloadMix, asked: Mapping[str, Any], study: Study) -> Plan:
     from xc40io.studies.plan.plan import plan as make_plan
 
     wanted = {name: asked[name] for name in ("budget", "goal")}
-    wanted |= {"costs": _costs(asked["costs"]), "repeat": study.repeat}
-    axes = parse_axes(asked["over"])
+    wanted |= {"costs": asked["costs"], "repeat": study.repeat}
+    axes = asked["over"]
     made = study.run_kept(lambda tell: make_plan(mix, axes, progress=tell, **wanted, **study.where))
     return replace(made, exact=study.exact)
 
