@@ -1,4 +1,4 @@
-"""The page on how far to trust the simulator and its annex, made from templates and kept results.
+"""The page on how far to trust the simulator, its annex and tables, made from kept results.
 
 ::
 
@@ -12,17 +12,14 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{simulated B02}}``, ``{{measured B02}}``, ``{{ratio B02}}``, ``{{role B02}}``;
 * ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
 * ``{{compared Theta}}``: which comparisons of runs hold that were published of a machine;
-* ``{{halves}}``: the score of what something was fitted near, and of the rest;
-* ``{{groups}}``, ``{{nearness}}``, ``{{failures}}``, ``{{counts}}``, ``{{predictions}}``:
-  what all claims add up to;
-* ``{{crossed}}``, ``{{alone}}``: the numbers predicted without the measurements around them
-  (``xc40io.validation.cross``), and the parameters that one row alone fixes;
-* ``{{covered}}``, ``{{left_out}}``, ``{{weights}}``, ``{{chances}}``: whether intervals and chances
-  hold, and what intervals are made of (``xc40io.validation.coverage``); ``{{covered_all}}`` and
-  ``{{chances_all}}`` say it in a sentence;
-* ``{{directions}}``: the rules of users' guides, and whether the simulator agrees
-(``xc40io.validation.directions``);
-* ``{{advised}}``, ``{{advised_table}}``: whether advice holds (``xc40io.validation.closed_loop``).
+* ``{{nearness}}``, ``{{counts}}``, ``{{predictions}}``: what all claims add up to;
+* ``{{alone}}``: the parameters that one row alone fixes (``xc40io.validation.cross``);
+* ``{{weights}}``, ``{{chances}}``: what intervals are made of, and whether chances hold
+  (``xc40io.validation.coverage``); ``{{covered_all}}`` and ``{{chances_all}}`` say of both in a
+  sentence whether they hold;
+* ``{{advised}}``: whether advice holds (``xc40io.validation.closed_loop``).
+
+Long tables stand in the files of :data:`TABLES`.
 
 A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; one that begins with
 ``{{if B09 fails}}``, unless it, or one of several, does not. What stands between the marks of
@@ -31,11 +28,13 @@ A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; 
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import re
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from textwrap import fill
@@ -70,6 +69,12 @@ PAGE = _ROOT / "docs" / "how-far-to-trust-it.md"
 ANNEX = _ROOT / "docs" / "trust-annex.md"
 TEMPLATES = {PAGE: FOLDER / "trust_page.md", ANNEX: FOLDER / "trust_annex.md"}
 """The template of each page."""
+
+TABLES = {
+    name: ANNEX.parent / "trust" / f"{name}.csv"
+    for name in ("claims", "groups", "left-out", "score", "rules", "advice")
+}
+"""The tables that the annex has beside it, but for two that nothing makes."""
 
 SHARING = (
     _ROOT / "README.md",
@@ -134,23 +139,15 @@ class Results:
         """Return what stands in place of a slot."""
         name, _, rest = slot.strip().partition(" ")
         blocks = {
-            "groups": self._groups,
-            "halves": self._halves,
             "nearness": self._nearness,
-            "failures": self._failures,
             "counts": self._counts,
-            "crossed": self._crossed,
             "alone": self._alone,
-            "covered": self._covered,
             "chances": self._chances,
             "covered_all": self._covered_all,
             "chances_all": self._chances_all,
             "advised": self._advised,
-            "advised_table": self._advised_table,
             "predictions": self._predictions,
-            "left_out": self._left_out,
             "weights": self._weights,
-            "directions": self._directions,
         }
         if name in blocks and not rest:
             return "\n".join(blocks[name]())
@@ -211,25 +208,43 @@ class Results:
         without = f", not {', '.join(failed)}" if failed else ""
         return f"{held} of {held + len(failed)} hold{without}"
 
-    def _halves(self) -> Iterator[str]:
-        """Yield a table of the near and the far half of the score."""
+    def _halves(self) -> Iterator[tuple[str, ...]]:
+        """Yield the score of what something was fitted near, and of the rest."""
         claims = {claim.id: claim for claim in counting(self._claims.values())}
         near = near_claims(self._claims, self._predicted)
         found = score(claims, self._predicted, self._kept, near=near)
         told = written(halves_table(found))
-        yield from _table(iter([tuple(told.heads), *map(tuple, told.rows)]))
+        yield from (tuple(told.heads), *map(tuple, told.rows))
 
-    def _groups(self) -> Iterator[str]:
-        """Yield a row for each group, and one for all."""
-        yield _cells(("group", "hold", "fail", *KINDS))
-        yield _rule(3 + len(KINDS))
+    def tables(self) -> dict[str, list[tuple[str, ...]]]:
+        """Return the rows of :data:`TABLES`, of each the head first."""
+        return {
+            "claims": list(self._rows()),
+            "groups": list(_beside(self._groups(), self._crossed(), self._covered())),
+            "left-out": list(left_out_rows(self._coverage)),
+            "score": list(self._halves()),
+            "rules": list(direction_rows(kept_directions())),
+            "advice": list(advice_rows(kept_trials().values())),
+        }
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield what came of each claim."""
+        yield "claim", "group", "what", "measured", "simulated", "ratio", "role", "verdict"
+        for name, result in self._kept.items():
+            claim = self._claims[name]
+            measured = claim.relation.words if claim.relation else ""
+            told = (name, claim.family, claim.title, measured, result.simulated, _ratio(result))
+            yield (*told, self._role(claim), result.verdict)
+
+    def _groups(self) -> Iterator[tuple[str, ...]]:
+        """Yield how many claims of each group hold, how far they are off, and the same of all."""
+        yield "group", "hold", "fail", *KINDS
         groups: dict[str, list[str]] = {}
         for name in self._kept:
             groups.setdefault(self._claims[name].family, []).append(name)
         for group, names in [*groups.items(), ("all", list(self._kept))]:
             held = [str(self._count(names, verdict)) for verdict in ("pass", "fail")]
-            near = [median_words(self._near(names, kind)) for kind in KINDS]
-            yield _cells((group, *held, *near))
+            yield group, *held, *(median_words(self._near(names, kind)) for kind in KINDS)
 
     def _count(self, names: list[str], verdict: str) -> int:
         return sum(1 for name in names if self._kept[name].verdict == verdict)
@@ -260,17 +275,6 @@ class Results:
             _WIDTH,
         )
 
-    def _failures(self) -> Iterator[str]:
-        """Yield a table of all that does not hold."""
-        yield _cells(("claim", "what", "measured", "simulated", "ratio", "role"))
-        yield _rule(6)
-        for name, result in self._kept.items():
-            if result.verdict == "fail":
-                claim = self._claims[name]
-                measured = claim.relation.words if claim.relation else ""
-                told = (f"`{name}`", claim.title.replace("|", "/"), measured, result.simulated)
-                yield _cells((*told, _ratio(result), self._role(claim)))
-
     def _counts(self) -> Iterator[str]:
         names = list(self._kept)
         held, failed = self._count(names, "pass"), self._count(names, "fail")
@@ -280,14 +284,13 @@ class Results:
             "be compared with runs"
         )
 
-    def _crossed(self) -> Iterator[str]:
-        """Yield a table of errors as fitted and as cross-validated."""
+    def _crossed(self) -> Iterator[tuple[str, ...]]:
+        """Yield errors of each group as fitted and as cross-validated."""
         tables = {by: by_group(crossed) for by, crossed in self._by.items()}
-        yield _cells(("group", "as it is", *(f"without its {by}" for by in tables)))
-        yield _rule(2 + len(tables))
+        yield "group", "as it is", *(f"without its {by}" for by in tables)
         for group, (fitted, _) in tables["series"].items():
             crossed = (number_words(table[group][1].median) for table in tables.values())
-            yield _cells((group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed))
+            yield group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed
 
     def _alone(self) -> Iterator[str]:
         crossed = self._by["series"]
@@ -302,13 +305,9 @@ class Results:
             )
         yield fill(said, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
-    def _covered(self) -> Iterator[str]:
-        """Yield a table of how many measured numbers lie in their intervals."""
-        yield from _table(coverage_rows(self._coverage.covered()))
-
-    def _left_out(self) -> Iterator[str]:
-        """Yield a table of the same with less and more left out."""
-        yield from _table(left_out_rows(self._coverage))
+    def _covered(self) -> Iterator[tuple[str, ...]]:
+        """Yield how many measured numbers of each group lie in their intervals."""
+        yield from coverage_rows(self._coverage.covered())
 
     def _weights(self) -> Iterator[str]:
         """Yield at which difference of each kind a measured run counts e times less."""
@@ -328,7 +327,7 @@ class Results:
 
     def _covered_all(self) -> Iterator[str]:
         """Yield how many measured numbers lie in their intervals."""
-        (told,) = (row for row in coverage_rows(self._coverage.covered()) if row[0] == "all")
+        (told,) = (row for row in self._covered() if row[0] == "all")
         _, inside, numbers, width = told
         yield (
             f"{inside} of {numbers} lie in their interval, whose high end is {width} times its low "
@@ -343,18 +342,10 @@ class Results:
             f"{said} on average."
         )
 
-    def _directions(self) -> Iterator[str]:
-        """Yield a table of the rules of users' guides."""
-        yield from _table(direction_rows(kept_directions()))
-
     def _advised(self) -> Iterator[str]:
         """Yield what came of following advice, in sentences."""
         told = summary(kept_trials().values())
         yield fill(told, _WIDTH, break_long_words=False, break_on_hyphens=False)
-
-    def _advised_table(self) -> Iterator[str]:
-        """Yield what came of following advice, by kind of job."""
-        yield from _table(advice_rows(kept_trials().values()))
 
     @cached_property
     def _coverage(self) -> Coverage:
@@ -403,13 +394,38 @@ def _rule(columns: int) -> str:
     return f"|{'---|' * columns}"
 
 
+def _beside(*tables: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    """Yield tables beside each other, by what stands first in their rows; empty where one has none.
+
+    Each table begins with its head.
+    """
+    by_name: dict[str, dict[int, tuple[str, ...]]] = {}
+    empty = []
+    for number, table in enumerate(tables):
+        for name, *cells in table:
+            by_name.setdefault(name, {})[number] = tuple(cells)
+        empty.append(("",) * len(cells))
+    for name, found in by_name.items():
+        yield (
+            name,
+            *(cell for number, none in enumerate(empty) for cell in found.get(number, none)),
+        )
+
+
+def _csv(rows: Iterable[tuple[str, ...]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
 def trust_pages(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> dict[Path, str]:
-    """Return the texts of the page and its annex."""
+    """Return the texts of the page, its annex and the tables."""
     results = Results(claims, kept)
-    return {
+    pages = {
         page: results.fill(template.read_text(encoding="utf-8"))
         for page, template in TEMPLATES.items()
     }
+    return pages | {TABLES[name]: _csv(rows) for name, rows in results.tables().items()}
 
 
 def documents(pages: Mapping[Path, str]) -> dict[Path, str]:
