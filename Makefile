@@ -139,7 +139,7 @@ package: $(READY)
 docs-slow: $(READY)
 	$(BIN)/python tools/docs_outputs.py --slow
 
-# docs/licences.md: what the installed libraries say of their licences.
+# docs/licences.md and licences.csv: what the installed libraries say of their licences.
 licences: $(READY)
 	$(BIN)/python tools/licences_page.py
 

@@ -1,11 +1,13 @@
 """The licences of all libraries that the project stands on, as their own metadata tell them.
 
-``make licences`` runs this file, which writes ``docs/licences.md`` from what is installed in
-``.venv``: the versions of ``constraints.txt``.
+``make licences`` runs this file, which writes ``docs/licences.md`` and ``docs/licences.csv`` from
+what is installed in ``.venv``: the versions of ``constraints.txt``.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterator
 from configparser import ConfigParser
 from importlib.metadata import Distribution, distribution
@@ -19,6 +21,7 @@ from xc40io.config.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
+TABLE = PAGE.with_suffix(".csv")
 
 UNTOLD = "not told: see its sources"
 
@@ -31,28 +34,24 @@ NOT_HERE = ("jupyterlab",)
 HEAD = """\
 # What is installed, and its licences
 
-xc40io needs few libraries to run; what not everybody needs is brought by extras:
-`pip install 'xc40io[logs,tables]'`, or `'xc40io[all]'`. A command that lacks one says which.
+Few libraries are needed to run. Extras bring the others: `pip install 'xc40io[logs,tables]'`, or
+`'xc40io[all]'`. A command that lacks one says which.
 
 | extra | brings | for | MB |
 |---|---|---|---|
 EXTRAS
 
 MB are those of Linux on x86-64, of all libraries that the extra brings beside those of every run.
-Python adds some 20 MB for what it compiles of them when it first runs.
 
 ## Licences
 
-xc40io itself is under the BSD-3-Clause licence. It contains no code of other projects; these
-libraries are installed beside it, in the versions of `constraints.txt`. *Needed by* says for what:
-`xc40io` is every installation, a name in brackets an extra, and what is left is for tests alone.
-`make licences` writes this page anew from what the installed packages say of themselves.
-JupyterLab, which the extra `lessons` brings beside these, is under the BSD-3-Clause licence.
-Darshan's says nothing; its sources have a COPYRIGHT of the University of Chicago and Argonne
-National Laboratory, which lets everyone use, change and pass them on.
-
-| library | version | licence | needed by |
-|---|---|---|---|
+xc40io is under the BSD-3-Clause licence and contains no code of other projects.
+[licences.csv](licences.csv) lists the libraries that are installed beside it, with version,
+licence and who needs each: `xc40io` is every installation, a name in brackets an extra, and
+`tests` the tests alone. JupyterLab, of the extra `lessons`, is under the BSD-3-Clause licence.
+Darshan's package says nothing; its sources have a COPYRIGHT of the University of Chicago and
+Argonne National Laboratory, which lets everyone use, change and pass them on. `make licences`
+writes both files from what the installed packages say of themselves.
 """
 
 
@@ -147,18 +146,21 @@ def users() -> dict[str, list[str]]:
     return by
 
 
-def page() -> str:
-    """Return the page."""
-    by, lines = users(), []
+def table() -> str:
+    """Return the list of libraries, as CSV."""
+    by, text = users(), io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("library", "version", "licence", "needed by"))
     for name, version in sorted(pinned().items(), key=lambda pin: pin[0].lower()):
         whom = " ".join(by.get(canonicalize_name(name), ["tests"]))
-        lines.append(f"| {name} | {version} | {licence(distribution(name))} | {whom} |\n")
-    return HEAD.replace("EXTRAS", extras_table()) + "".join(lines)
+        rows.writerow((name, version, licence(distribution(name)), whom))
+    return text.getvalue()
 
 
 def main() -> None:
-    """Write the page."""
-    write_whole(PAGE, page(), "licences")
+    """Write both files."""
+    write_whole(PAGE, HEAD.replace("EXTRAS", extras_table()), "licences")
+    write_whole(TABLE, table(), "licences")
 
 
 if __name__ == "__main__":

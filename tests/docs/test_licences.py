@@ -1,21 +1,20 @@
-"""docs/licences.md lists every library that is pinned, with the licence of that version."""
+"""docs/licences.csv lists every library that is pinned, with the licence of that version."""
 
 from __future__ import annotations
 
+import csv
 import re
 from importlib.metadata import PackageNotFoundError, distribution
 
 import pytest
-from licences_page import PAGE, licence, pinned
+from licences_page import PAGE, TABLE, licence, pinned
 
 from xc40io.config.extras import EXTRAS
-
-ROW = re.compile(r"^\| (\S+) \| (\d\S*) \| (.+) \| (.+) \|$", re.M)
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[tuple[str, ...]]:
-    return [row.groups() for row in ROW.finditer(PAGE.read_text(encoding="utf-8"))]
+    return [tuple(row) for row in csv.reader(TABLE.read_text(encoding="utf-8").splitlines())][1:]
 
 
 def test_every_pinned_library_is_listed_once_in_its_version(rows):
