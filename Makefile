@@ -102,7 +102,7 @@ soak: $(READY)
 	$(BIN)/python -m pytest -n auto -q -m "not benchmark and not slow" --hypothesis-profile=xc40io \
 	    $(UNCOMPILED) tests/workloads tests/config tests/topology
 
-# Hostile input on every way in, 300 times each; prints the table of docs/hostile-input.md. Minutes.
+# Hostile input on every way in, 300 times each; prints a table as docs/hostile-input.csv. Minutes.
 fuzz: $(READY)
 	$(BIN)/python tests/fuzz
 
