@@ -8,12 +8,14 @@
 
 Several tables may be given, each of some claims and parameters; all that they say of a parameter
 takes the place of what was kept of it. In the sentences, ``sensitivity_page.md``, stand
-``{{table}}``, ``{{unseen}}``, ``{{untried}}`` and ``{{whole}}``, each alone on a line.
+``{{unseen}}``, ``{{untried}}`` and ``{{whole}}``, each alone on a line; who sees the other
+parameters stands in :data:`TABLE`.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -34,6 +36,7 @@ from xc40io.validation.target import FOLDER
 TEMPLATE = FOLDER / "sensitivity_page.md"
 KEPT = FOLDER / "kept_sensitivity.json"
 PAGE = FOLDER.parent / "docs" / "sensitivity.md"
+TABLE = PAGE.parent / "trust" / "sensitivity.csv"
 
 _MOST = 6  # claims that are named beside a parameter
 
@@ -110,9 +113,7 @@ def sensitivity_page(
     """Return the page."""
     known = {parameter_name(one.path, one.machines): one for one in parameters}
     seen = {name: kept[name] for name in known if name in kept}
-    ordered = sorted((n for n in seen if seen[n].rows), key=lambda name: -seen[name].rows)
     blocks = {
-        "{{table}}": [_row(known[name], seen[name]) for name in ordered],
         "{{unseen}}": [
             f"* {_named(known[name])}, tried with {found.tried} rows"
             for name, found in seen.items()
@@ -136,17 +137,23 @@ def _named(parameter: FreeParameter) -> str:
     return f"`{parameter.path}` ({', '.join(parameter.machines)})"
 
 
-def _row(parameter: FreeParameter, seen: SeenClaims) -> str:
-    """Return the row of a parameter that some rows see."""
-    named = [f"`{claim}` {elasticity:+.2f}" for claim, elasticity in seen.best]
-    more = ["..."] if seen.rows > len(seen.best) else []
-    machines = ", ".join(parameter.machines)
-    told = f"{seen.rows} of {seen.tried} | {', '.join(named + more)}"
-    return f"| `{parameter.path}` | {machines} | {told} |"
+def sensitivity_table(parameters: Iterable[FreeParameter], kept: Mapping[str, SeenClaims]) -> str:
+    """Return the parameters that some rows see, as CSV: those first that most see."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("parameter", "machines that share it", "seen by", "of", "elasticity"))
+    known = ((one, kept.get(parameter_name(one.path, one.machines))) for one in parameters)
+    found = [(one, seen) for one, seen in known if seen is not None and seen.rows]
+    for one, seen in sorted(found, key=lambda pair: -pair[1].rows):
+        best = [f"{claim} {elasticity:+.2f}" for claim, elasticity in seen.best]
+        more = ["..."] if seen.rows > len(seen.best) else []
+        told = (one.path, ", ".join(one.machines), seen.rows, seen.tried, ", ".join(best + more))
+        rows.writerow(told)
+    return text.getvalue()
 
 
 def main(tables: list[str]) -> None:
-    """Keep what some tables say, and write the page."""
+    """Keep what some tables say, and write the page and its table."""
     free = load_free_parameters().values()
     kept = load_seen() | seen_in(tables)
     if tables:
@@ -155,6 +162,7 @@ def main(tables: list[str]) -> None:
         lines = ",\n".join(f" {json.dumps(n)}: {json.dumps(found)}" for n, found in known.items())
         write_whole(KEPT, f"{{\n{lines}\n}}\n", "kept elasticities")
     write_whole(PAGE, sensitivity_page(free, load_whole_parameters(), kept), "page")
+    write_whole(TABLE, sensitivity_table(free, kept), "table")
 
 
 if __name__ == "__main__":

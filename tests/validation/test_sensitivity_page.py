@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from xc40io.validation.free_parameter import load_free_parameters, load_whole_pa
 from xc40io.validation.sensitivity_page import SeenClaims, load_seen, seen_in
 
 TEXT = sensitivity_page.PAGE.read_text(encoding="utf-8")
+ROWS = sensitivity_page.TABLE.read_text(encoding="utf-8")
 
 HEAD = "claim,run,parameter,machines,elasticity,error,seen\n"
 TABLE = HEAD + (
@@ -24,15 +26,21 @@ TABLE = HEAD + (
 )
 
 
+def rows_of(table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(table.splitlines()))
+
+
 def test_the_page_is_what_the_template_gives_with_what_is_kept() -> None:
     made = sensitivity_page.sensitivity_page(
         load_free_parameters().values(), load_whole_parameters(), load_seen()
     )
     assert made == TEXT, "python -m xc40io.validation.sensitivity_page writes it anew"
+    table = sensitivity_page.sensitivity_table(load_free_parameters().values(), load_seen())
+    assert table == ROWS, "the table, too"
 
 
 def test_it_has_every_free_parameter_once() -> None:
-    table = re.findall(r"^\| `([\w.]+)` \| ([\w, -]+) \| \d+ of \d+ \|", TEXT, re.MULTILINE)
+    table = [(row["parameter"], row["machines that share it"]) for row in rows_of(ROWS)]
     below = re.findall(r"^\* `([\w.]+)` \(([\w, -]+)\)[,:]", TEXT.partition("## Without")[0], re.M)
     listed = [(path, tuple(machines.split(", "))) for path, machines in table + below]
     free = [(each.path, tuple(each.machines)) for each in load_free_parameters().values()]
@@ -42,7 +50,7 @@ def test_it_has_every_free_parameter_once() -> None:
 
 def test_the_claims_that_it_names_are_there() -> None:
     claims = load_claims()
-    names = set(re.findall(r"`([A-KMNP]\d{2,3}[\w.-]*)`", TEXT))
+    names = set(re.findall(r"\b([A-KMNP]\d{2,3}[\w.-]*)[` ]", TEXT + ROWS))
     assert len(names) > 30
     assert names <= claims.keys() | {claim.row for claim in claims.values()}
 
@@ -66,9 +74,15 @@ def test_what_a_table_says_takes_the_place_of_what_was_kept(
     monkeypatch.setattr(sensitivity_page, "KEPT", kept)
     monkeypatch.setattr(sensitivity_page, "load_seen", lambda: load_seen(kept))
     monkeypatch.setattr(sensitivity_page, "PAGE", tmp_path / "page.md")
+    monkeypatch.setattr(sensitivity_page, "TABLE", tmp_path / "seen.csv")
     sensitivity_page.main([str(table)])
-    row = "| `ssd.write_rate` | theta | 2 of 2 | `B02.ratio` +0.40, `B01` -0.31 |"
-    assert row in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert (tmp_path / "page.md").read_text(encoding="utf-8")
+    row, *_ = (
+        row
+        for row in rows_of((tmp_path / "seen.csv").read_text(encoding="utf-8"))
+        if row["parameter"] == "ssd.write_rate"
+    )
+    assert [*row.values()][1:] == ["theta", "2", "2", "B02.ratio +0.40, B01 -0.31"]
     assert load_seen(kept)["ssd.write_rate (theta)"].rows == 2
     assert len(load_seen(kept)) == len(load_seen())
 
