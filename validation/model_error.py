@@ -7,6 +7,7 @@ runs, into ``configs/model_error.yaml``, where studies read them. It simulates n
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 import sys
@@ -29,6 +30,7 @@ from xc40io.trust.extent import Extent, extent_of
 from xc40io.trust.model_error import FILE
 from xc40io.trust.near_errors import Weights, place_of
 from xc40io.trust.run_kind import run_kind
+from xc40io.trust.turns import Value
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.cross_validation import (
     CrossNumber,
@@ -225,7 +227,24 @@ def _errors_of(gains: Sequence[Gain]) -> dict[str, Any]:
         "upward": round(quantile(upward, 0.5), _DIGITS),
         "ratios": len(gains),
         "claims": list(dict.fromkeys(claim for one in furthest for claim in one.claims)),
+        "measured": list(_measured(gains)),
     }
+
+
+def _measured(gains: Sequence[Gain]) -> Iterator[dict[str, Any]]:
+    """Yield the most that turning a knob from one value to another brought, as was measured."""
+    found: dict[tuple[Value, Value], list[tuple[float, tuple[str, ...]]]] = {}
+    for one in gains:
+        least, most = one.measured
+        found.setdefault((one.turn.before, one.turn.after), []).append((most, one.claims))
+        back = 1.0 / least if least else math.inf
+        found.setdefault((one.turn.after, one.turn.before), []).append((back, one.claims))
+    for (before, after), told in found.items():
+        most = max(gain for gain, _ in told)
+        if math.isfinite(most):
+            claims = list(dict.fromkeys(claim for _, names in told for claim in names))
+            most = round(most, _DIGITS)
+            yield {"from": before, "to": after, "at_most": most, "claims": claims}
 
 
 def bounded_gains(claims: Iterable[Claim], results: Mapping[str, Result]) -> Iterator[Gain]:

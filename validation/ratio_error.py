@@ -166,13 +166,16 @@ class Gain(NamedTuple):
     claims: tuple[str, ...]  # That say so.
     off: float  # ``ln(simulated / measured)``; of a bound that holds 0.
     weight: float  # What it counts.
+    # Between which bounds the measured gain lies; both are it where it is known.
+    measured: tuple[float, float]
 
 
 def gains_of(ratios: Iterable[RatioPair]) -> Iterator[Gain]:
     """Yield the ratios of runs that one knob makes different."""
     for ratio in ratios:
         if ratio.turn is not None:
-            yield Gain(ratio.turn, ratio.claims, ratio.crossed, ratio.weight)
+            both = ratio.measured, ratio.measured
+            yield Gain(ratio.turn, ratio.claims, ratio.crossed, ratio.weight, both)
 
 
 def bounded(claim: Claim, simulated: Sequence[float]) -> Iterator[Gain]:
@@ -197,4 +200,6 @@ def bounded(claim: Claim, simulated: Sequence[float]) -> Iterator[Gain]:
         turn = turn_of(claim.runs[below], claim.runs[name], " ".join(words) or function)
         if turn is not None:
             found.append((turn, math.log(gain / min(max(gain, least), most))))
-    yield from (Gain(turn, (claim.id,), off, 1.0 / len(found)) for turn, off in found)
+    yield from (
+        Gain(turn, (claim.id,), off, 1.0 / len(found), (least, most)) for turn, off in found
+    )

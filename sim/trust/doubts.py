@@ -8,7 +8,7 @@ opposite of it, it is not followed. Studies and comparisons alike ask here.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,10 +16,11 @@ from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.trust.directions import Direction, contradicted, directions
 from xc40io.trust.extent import machine_name
-from xc40io.trust.model_error import ChangeError, ModelErrors, model_errors
-from xc40io.trust.turns import Turn, turns_of
+from xc40io.trust.model_error import ChangeError, MeasuredGain, ModelErrors, model_errors
+from xc40io.trust.turns import Turn, Value, turns_of
 
 _NAMED = 3  # claims that are named; others are counted
+_NEAR = 2  # times: values of a knob that are no further apart count as the same change
 
 
 class Doubt(NamedTuple):
@@ -74,9 +75,7 @@ def doubt_of(
     """
     if gain <= 1.0 or not (isinstance(before, Scenario) and isinstance(after, Scenario)):
         return None
-    turns: tuple[Turn, ...] = ()
-    with suppress(InputError):
-        turns = turns_of(before, after, phase)
+    turns = _turns(before, after, phase)
     taught = directions() if rules is None else rules
     rule = contradicted(turns, machine_name(before.machine), taught) if turns else None
     if rule is not None:
@@ -88,6 +87,51 @@ def doubt_of(
     if math.log(gain) > off:
         return None
     return Doubt(math.exp(off), tuple(claim for error, _ in over for claim in error.claims))
+
+
+def measured_words(
+    gain: float, before: object, after: object, phase: str, errors: ModelErrors | None = None
+) -> str:
+    """Return a sentence on measured runs where they show no such gain of a change; else nothing.
+
+    Its parameters are those of :func:`doubt_of`. Runs count in which the same knob was turned from
+    about the same value to about the same one, whatever else they are.
+    """
+    if not (isinstance(before, Scenario) and isinstance(after, Scenario)):
+        return ""
+    known = (errors or model_errors()).changes
+    told = [
+        f"{one.at_most:.3g} times with {turn._replace(before=one.before, after=one.after).words} "
+        f"({_listed(one.claims)})"
+        for turn in _turns(before, after, phase)
+        if turn.kind in known
+        for one in _nearest(known[turn.kind].measured, turn)
+        if one.at_most < gain
+    ]
+    return f"Measured runs show no such gain: at most {', '.join(told)}." if told else ""
+
+
+def _nearest(measured: Sequence[MeasuredGain], turn: Turn) -> Iterator[MeasuredGain]:
+    """Yield the measured change that is most like another, if one is."""
+    alike = [
+        one for one in measured if _alike(one.before, turn.before) and _alike(one.after, turn.after)
+    ]
+    same = [one for one in alike if (one.before, one.after) == (turn.before, turn.after)]
+    yield from (same or alike)[-1:]
+
+
+def _alike(one: Value, other: Value) -> bool:
+    """Tell whether two values are the same word, or numbers of about the same size."""
+    if isinstance(one, str) or isinstance(other, str):
+        return one == other
+    return max(one, other) <= _NEAR * min(one, other)
+
+
+def _turns(before: Scenario, after: Scenario, phase: str) -> tuple[Turn, ...]:
+    """Return the knobs that two runs are apart by; none where a machine is none."""
+    with suppress(InputError):
+        return turns_of(before, after, phase)
+    return ()
 
 
 def _overstated(error: ChangeError, turn: Turn) -> float:

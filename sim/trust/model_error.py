@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from typing import Annotated
 
 import numpy as np
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from xc40io.config.files import read_mapping, shipped_file
 from xc40io.config.model import Model, as_tuple, explain
@@ -89,6 +89,25 @@ class RatioError(Model):
     crossed: Spread
 
 
+class MeasuredGain(Model):
+    """What turning a knob from one value to another brought in measured runs.
+
+    Attributes
+    ----------
+    before, after
+        The values; in the file ``from`` and ``to``.
+    at_most
+        Times as fast.
+    claims
+        That say so.
+    """
+
+    before: int | float | str = Field(alias="from")
+    after: int | float | str = Field(alias="to")
+    at_most: float
+    claims: Names
+
+
 class ChangeError(Model):
     """What simulated gains of one kind of change are beside measured ones.
 
@@ -101,11 +120,14 @@ class ChangeError(Model):
         How many measured ratios there are.
     claims
         The claims that they belong to, the furthest off first.
+    measured
+        What such changes brought where they were measured.
     """
 
     upward: float
     ratios: int
     claims: Names
+    measured: Annotated[tuple[MeasuredGain, ...], BeforeValidator(as_tuple)] = ()
 
 
 class ModelError(Model):

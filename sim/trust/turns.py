@@ -14,7 +14,7 @@ from typing import NamedTuple
 from xc40io.config.job_form import HINTS
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, changed_machine
-from xc40io.config.units import is_count
+from xc40io.config.units import SHORT_SIZES, is_count
 from xc40io.mpi.hint_text import read_patterns
 from xc40io.trust.run_kind import layout_of
 from xc40io.workloads.catalogue import traits_if_known
@@ -65,6 +65,17 @@ class Turn(NamedTuple):
         where = f"{self.sharing} files" if self.sharing else ""
         how = f"{self.locks} locks" if self.locks else ""
         return ", ".join(filter(None, (self.knob, where, how, self.op)))
+
+    @property
+    def words(self) -> str:
+        """What is turned: ``stripe-size 8m in place of 1m``."""
+        after, before = map(self._written, (self.after, self.before))
+        return f"{self.knob} {after} in place of {before}"
+
+    def _written(self, value: Value) -> str:
+        if isinstance(value, str):
+            return value
+        return SHORT_SIZES.write(int(value)) if self.knob in SIZES else f"{value:g}"
 
     @property
     def upward(self) -> bool:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from xc40io.config.scenario import Scenario
 from xc40io.trust.directions import Direction, directions
-from xc40io.trust.doubts import Doubt, doubt_of
+from xc40io.trust.doubts import Doubt, doubt_of, measured_words
 from xc40io.trust.how_sure import LIKELY
 from xc40io.trust.model_error import ChangeError, ModelErrors, model_errors
 from xc40io.trust.sureness import chance_faster
@@ -176,3 +176,31 @@ def test_the_chance_of_what_is_doubted_says_nothing() -> None:
     below, above = math.exp(0.9 * error.upward), 10 * math.exp(error.upward)
     assert chance_faster(below, one, wider, phase) < LIKELY
     assert chance_faster(above, one, wider, phase) > LIKELY
+
+
+def aggregators(number: int, mode: int = 1, **fields: Any) -> Scenario:
+    hints = f"*:cray_cb_write_lock_mode={mode}:cray_cb_nodes_multiplier={number}"
+    environment = {"MPICH_MPIIO_HINTS": f"{hints}:romio_no_indep_rw=true"}
+    return job(workload={"ior": "-a MPIIO -c -w -b 8m -t 1m"}, environment=environment, **fields)
+
+
+def told(gain: float, before: Scenario, after: Scenario) -> str:
+    return measured_words(gain, before, after, "write")
+
+
+def test_measured_runs_that_show_no_such_gain_are_told_beside_it() -> None:
+    said = (
+        "Measured runs show no such gain: at most 1.5 times with aggregators 4 in place of 1 (B08)."
+    )
+    assert told(3.8, aggregators(1), aggregators(4)) == said
+    assert told(7.2, aggregators(1), aggregators(8)) == said, "of about the same size"
+    assert "at most 1.05 times" in told(1.7, aggregators(1, 0), aggregators(4, 0))
+    assert "(B09)" in told(1.7, aggregators(1, 0, nodes=8), aggregators(4, 0, nodes=8))
+
+
+def test_measured_runs_of_other_changes_or_of_such_a_gain_say_nothing() -> None:
+    assert not told(1.4, aggregators(1), aggregators(4))
+    assert not told(3.8, aggregators(4), aggregators(8)), "the first value is another"
+    assert not told(3.8, aggregators(1), aggregators(1))
+    assert not told(3.8, job(), job(1, 8)), "8 MiB were measured, from 8 MiB on"
+    assert not measured_words(3.8, object(), aggregators(4), "write")

@@ -79,11 +79,10 @@ def test_gains_are_those_of_one_knob_by_kind_and_way() -> None:
     few, many = rated("few", one, 0.1)._replace(claim="A1"), rated("many", wide, 0.5)
     for pair in ([few, many._replace(claim="A2")], [many._replace(claim="A2"), few]):
         found = errors_of_changes(gains_of(compared(pair)))
-        assert found["stripe-count, shared files, write"] | {"claims": ...} == {
-            "upward": pytest.approx(0.4),
-            "ratios": 1,
-            "claims": ...,
-        }
+        told = found["stripe-count, shared files, write"]
+        assert (told["upward"], told["ratios"]) == (pytest.approx(0.4), 1)
+        ways = [(one["from"], one["to"], one["at_most"]) for one in told["measured"]]
+        assert sorted(ways) == [(1, 8, 1.0), (8, 1, 1.0)], "both were measured at one rate"
     nodes = compared([few, rated("more", job(nodes=8), 0.2)])
     assert not list(gains_of(nodes)), "another job"
 
@@ -115,4 +114,8 @@ def test_a_bound_that_does_not_hold_is_off_by_what_is_beyond_it(
     (gain,) = bounded(stated, simulated)
     assert gain.off == pytest.approx(off)
     assert (gain.turn.knob, gain.turn.upward) == ("stripe-count", True)
+    assert gain.measured == (bound.get("at_least", 0.0), bound.get("at_most", math.inf))
+    (kind,) = errors_of_changes([gain]).values()
+    told = [(one["from"], one["to"], one["at_most"]) for one in kind["measured"]]
+    assert told == ([(1, 8, 1.05)] if "at_most" in bound else [(8, 1, 0.5)])
     assert not list(bounded(stated, simulated[:1])), "of some runs nothing is kept"

@@ -49,7 +49,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.text import hanging
 from xc40io.telling.units import ANY, FLAG, PART, RECORD, ROWS
 from xc40io.topology.text import format_count
-from xc40io.trust.doubts import doubt_of
+from xc40io.trust.doubts import doubt_of, measured_words
 from xc40io.trust.how_sure import NINE_OF_TEN, Interval
 from xc40io.trust.model_error import ModelError, model_errors
 from xc40io.trust.run_kind import run_kind
@@ -260,6 +260,9 @@ def _gain(found: Tuning) -> str:
         f"{_times(found.gain)} as fast as now: {then} in place of {now}.",
         "" if cost is None else f"That is {cost.words}.",
         "" if found.exact else f"A real run is faster, too: {chance_words(found.chance)} sure.",
+        measured_words(
+            found.gain.value, found.present.scenario, found.best.scenario, found.longest_phase
+        ),
     )
     return _often(found, " ".join(filter(None, told)))
 
