@@ -69,7 +69,7 @@ def explain(question: AboutARun, desk: Desk) -> dict[str, Any]:
     """Tell what bounds a run, and what would help."""
     scenario = scenario_of(question, desk.limits)
     found = explain_run(scenario, jobs=desk.jobs, progress=desk.tell)
-    return told("explain", explanation_answer(found))
+    return told("explain", explanation_answer(found, why=True))
 
 
 def sweep(question: SweepQuestion, desk: Desk) -> dict[str, Any]:

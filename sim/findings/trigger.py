@@ -36,6 +36,7 @@ class Remedy(StrEnum):
 
     STRIPING = "striping"  # over more OSTs
     STRIPE_SIZE = "stripe size"
+    SIDE_BY_SIDE = "calls of the ranks side by side in the file"
     AGGREGATION = "aggregation"  # more aggregators, or others
     COLLECTIVE = "collective"  # calls of MPI-IO
     OWN_FILES = "own files"  # of each rank

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from xc40io.config.units import MIB, format_bytes
 from xc40io.findings.trigger import (
     NEARLY_ALL,
     RANK,
@@ -36,6 +37,8 @@ METADATA_SHARE = 0.1
 
 LITTLE_GAIN = 1.1
 """Times as fast that a job must become for it to be worth saying, as in ``xc40io explain``."""
+
+_OTHER_STRIPES = tuple(mebibytes * MIB for mebibytes in (1, 2, 4, 8, 16))
 
 IDLE_CALLS = 0.5
 """Share of the collective calls of a file that may leave half of its aggregators idle: our own."""
@@ -207,12 +210,12 @@ def idle_aggregators(look: RunFacts) -> Trigger | None:
     if not rows:
         return None
     rows.sort(key=lambda row: -row[-1])
-    name, way, number, share, *_ = rows[0]
+    name, way, number, share, _, osts, size, _ = rows[0]
     return Trigger(
         "idle aggregators",
         f"In {percent(share)} of the collective calls that {way} {name}, at most half of its "
         f"{number:,} aggregators have anything to do: the blocks of the ranks are as far apart as "
-        "several stripes, so that a call meets few of the OSTs.",
+        f"several stripes, so that a call meets {_met(look, osts, size)}.",
         evidence(
             file=WORDS,
             way=WORDS,
@@ -224,8 +227,22 @@ def idle_aggregators(look: RunFacts) -> Trigger | None:
             bytes=("through them", AMOUNT),
         ),
         tuple(rows[:ROWS]),
-        (Remedy.STRIPE_SIZE, Remedy.STRIPING),
+        (Remedy.STRIPE_SIZE, Remedy.SIDE_BY_SIDE, Remedy.STRIPING),
     )
+
+
+def _met(look: RunFacts, osts: int, size: int) -> str:
+    """Say how many OSTs a call meets, and with which stripes more; few where calls are unknown."""
+    parts = look.result.traits.parts
+    if len(parts) != 1:
+        return "few of the OSTs"
+    met = parts[0].osts_met(look.ranks, size, osts)
+    said = f"{met:,} of {osts:,} OSTs"
+    others = {other: parts[0].osts_met(look.ranks, other, osts) for other in _OTHER_STRIPES}
+    best = max(others, key=lambda other: others[other])
+    if others[best] <= met:
+        return said
+    return f"{said}, and with stripes of {format_bytes(best)} {others[best]:,}"
 
 
 def metadata(look: RunFacts) -> Trigger | None:

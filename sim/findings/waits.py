@@ -164,6 +164,9 @@ AT_WORDS = {
 }
 """What ranks are at while they wait."""
 
+CAUSE_OF_WORDS = {said: cause for words in (AT_WORDS, WORDS) for cause, said in words.items()}
+"""The cause that words stand for, as those of a part of the critical path."""
+
 BEHIND = {kind: [cause for cause in Cause if kind in ABOUT[cause].behind] for kind in StationKind}
 """The causes of waiting behind which a busy station of a kind may stand."""
 

@@ -8,6 +8,7 @@ reads a command line to find it out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import gcd
 from typing import Final, Literal
 
 from xc40io.config.kept import kept
@@ -57,6 +58,24 @@ class PhaseTraits:
     stripe_count: int = 0
     stripe_size: int = 0
     path: str | None = None  # the file that is written, or its folder, where the workload names it
+
+    def osts_met(self, ranks: int, stripe_size: int, osts: int) -> int:
+        """Return on how many of its OSTs the calls lie that all ranks make at once on one file.
+
+        That may be few where blocks are a multiple of stripes apart; all where it is not known.
+        """
+        if not self.call or not self.block:
+            return osts
+        turn = stripe_size * osts
+        apart = turn // gcd(self.block, turn)  # blocks, until they begin at the same place again
+        met: set[int] = set()
+        for rank in range(min(ranks, apart)):
+            first = rank * self.block // stripe_size
+            last = (rank * self.block + self.call - 1) // stripe_size
+            met |= {stripe % osts for stripe in range(first, min(last, first + osts - 1) + 1)}
+            if len(met) == osts:
+                break
+        return len(met)
 
 
 @kept

@@ -54,7 +54,17 @@ def test_aggregators_are_idle_where_blocks_are_a_whole_round_of_stripes_apart(bl
     assert ("idle aggregators" in found) == idle
     if idle:
         assert found["idle aggregators"].rows[0][1:5] == ("write", 4, 1.0, 1.0)
-        assert found["idle aggregators"].remedies == (Remedy.STRIPE_SIZE, Remedy.STRIPING)
+        assert found["idle aggregators"].sentence.endswith(
+            " a call meets 1 of 4 OSTs, and with stripes of 8 MiB 4."
+        )
+        assert found["idle aggregators"].remedies[:2] == (Remedy.STRIPE_SIZE, Remedy.SIDE_BY_SIDE)
+
+
+def test_idle_aggregators_are_told_with_which_stripes_a_call_meets_more():
+    found = ior("-a MPIIO -c -w -b 16m -t 4m", nodes=4, striping={"count": 4, "size": "4m"})
+    assert found["idle aggregators"].sentence.endswith(
+        " a call meets 1 of 4 OSTs, and with stripes of 1 MiB 4."
+    )
 
 
 def test_small_calls_that_begin_amid_pages():

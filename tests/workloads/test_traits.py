@@ -8,7 +8,7 @@ import pytest
 
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.catalogue import traits_if_known, traits_of
-from xc40io.workloads.traits import COLLECTIVE, METADATA, MIXED, OWN, SHARED, Traits
+from xc40io.workloads.traits import COLLECTIVE, METADATA, MIXED, OWN, SHARED, PhaseTraits, Traits
 
 SCRIPT = """IOR START
     filePerProc=1, blockSize=4m, transferSize=1m, writeFile=1
@@ -57,3 +57,28 @@ def test_benchmarks_of_metadata_say_so() -> None:
 def test_of_a_kernel_that_has_gone_nothing_is_known() -> None:
     gone = Scenario(machine="theta", nodes=1, ppn=1, target="bb", workload={"kernel": "gone.yaml"})
     assert traits_if_known(gone) == Traits(where="bb")
+
+
+@pytest.mark.parametrize(
+    ("block", "call", "size", "met"),
+    [
+        (64, 8, 8, 5),
+        (72, 8, 8, 40),
+        (64, 8, 1, 40),
+        (8, 8, 8, 40),
+        (64, 8, 64, 40),
+        (64, 8, 32, 20),
+    ],
+)
+def test_calls_that_are_a_multiple_of_stripes_apart_meet_few_osts(block, call, size, met) -> None:
+    part = PhaseTraits(call=call << 20, block=block << 20)
+    each = {
+        stripe % 40
+        for rank in range(608)
+        for stripe in range(rank * block // size, (rank * block + call - 1) // size + 1)
+    }
+    assert part.osts_met(608, size << 20, 40) == met == len(each)
+
+
+def test_what_is_not_known_of_calls_leaves_no_ost_out() -> None:
+    assert PhaseTraits().osts_met(16, 1 << 20, 8) == 8

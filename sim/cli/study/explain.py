@@ -47,6 +47,7 @@ other job.
     metavar="TIME",
     help="Answer after this time, as in 60s, with what is known by then.",
 )
+@click.option("--why", is_flag=True, help="Tell all reasons, and what else was tried, too.")
 @STORE
 @study_options(plots=True)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[NAME|FILE|-- COMMAND]")
@@ -61,6 +62,7 @@ def explain(
     stand_in: str | None,
     every: str | None,
     budget: str | None,
+    why: bool,
     arguments: tuple[str, ...],
     **job: Any,
 ) -> Findings:
@@ -87,7 +89,7 @@ def explain(
     command = typed_command()
     explanation = explanation.exactly() if study.exact else explanation
     explanation = replace(explanation, period=period)
-    answer = explanation_answer(explanation, command)
+    answer = explanation_answer(explanation, command, why=why)
     # Made once, and only if somebody wants it:
     shown = cache(lambda: explanation_answer(explanation, command, explanation.recorded_run()))
     return findings_of(answer)._replace(

@@ -22,7 +22,15 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
-from xc40io.studies.advice.job_knobs import LAYOUT, NAMES, OWN_FILES, SPREAD, knobs_of
+from xc40io.studies.advice.job_knobs import (
+    BLOCK,
+    LAYOUT,
+    NAMES,
+    OWN_FILES,
+    SPREAD,
+    idle_osts,
+    knobs_of,
+)
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import COUNT, SIZE, Knob, Setting, Who
 from xc40io.studies.advice.space import Space
@@ -31,7 +39,7 @@ from xc40io.workloads.catalogue import PROGRAMS
 
 _LONG = 120  # characters of hints that are printed in full
 _LARGE = 8 * MIB  # bytes of a stripe, as the sites' guides have them for large files
-_FEWER, _MORE = 1 / 16, 16  # times as many nodes
+_FEWER, _MORE = 1 / 16, 2  # times as many nodes: a job pays for each, and waits longer for them
 _CLIMBERS = Who.SETTINGS, Who.SCRIPT, Who.PROGRAM  # of whom a search for the best goes on
 
 
@@ -52,6 +60,14 @@ class Change(NamedTuple):
         scenario = self.case.scenario
         nodes = scenario.nodes if isinstance(scenario, Scenario) else 0
         return self.who.place, nodes, int(self.turned.get(COUNT, 0))
+
+    def nodes_beyond(self, other: Change | None = None) -> float:
+        """Return how many times as many nodes it takes as another change, or the job now.
+
+        1 where it takes no more. What settings bring on more nodes only must be worth those.
+        """
+        before = self.nodes[0] if other is None else other.nodes[1]
+        return max(self.nodes[1] / before, 1.0) if before else 1.0
 
 
 class JobChanges:
@@ -85,6 +101,15 @@ class JobChanges:
                 if value != knob.present and self._near(knob, value):
                     yield from self._change({knob.name: value, **self._with(knob, value)})
         yield from self._wide()
+
+    def of_idle_aggregators(self) -> tuple[str, Change] | None:
+        """Return which OSTs a collective call leaves out, in words, and the change that ends it."""
+        idle = idle_osts(self._space.nature) if BLOCK in self._knobs else None
+        if idle is None:
+            return None
+        words = f"idle aggregators (a call of all ranks meets {idle[0]:,} of {idle[1]:,} OSTs)"
+        call = self._knobs[BLOCK].values[-1]
+        return next(((words, one) for one in self._change({BLOCK: call})), None)
 
     def _wide(self) -> Iterator[Change]:
         """Yield all OSTs with large stripes, where ranks share a file."""
@@ -155,7 +180,7 @@ class JobChanges:
         return {COUNT: 1} if alone else {}
 
     def _near(self, knob: Knob, value: Any) -> bool:
-        """Tell whether a value is worth a run: nodes are changed by a factor of 16 at most."""
+        """Tell whether a value is worth a run: nodes are doubled at most, as a user would."""
         if knob.name != SPREAD:
             return True
         return bool(_FEWER <= self._space.nature.scenario.ppn / value <= _MORE)

@@ -15,6 +15,7 @@ from xc40io.config.errors import InputError, nearest
 from xc40io.config.scenario import Scenario, Target
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
 from xc40io.engine.page import PAGE
+from xc40io.findings.triggers_of_ranks import IDLE_CALLS
 from xc40io.studies.advice.composites import COMPOSITE
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import (
@@ -29,6 +30,8 @@ from xc40io.studies.advice.knobs import (
     composite_knob,
     count_knob,
     size_knob,
+    stripe_count_of,
+    stripe_size_of,
     with_hints,
 )
 from xc40io.studies.axes import Axis
@@ -38,6 +41,7 @@ from xc40io.workloads.catalogue import PROGRAMS
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"
 CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"
+BLOCK, _SEGMENTS = "block", "segments"
 
 NAMES: Mapping[str, Who] = {
     COUNT: Who.SETTINGS,
@@ -51,6 +55,7 @@ NAMES: Mapping[str, Who] = {
     CALLS: Who.PROGRAM,
     LAYOUT: Who.PROGRAM,
     CALL_SIZE: Who.PROGRAM,
+    BLOCK: Who.PROGRAM,
     DIRECT: Who.PROGRAM,
     EXCHANGE: Who.LIBRARY,
 }
@@ -148,7 +153,7 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
     """Yield every knob that a job has; the later ones are turned after the earlier ones."""
     if not nature.replays:
         yield _target(nature)
-        makers = {LAYOUT: _layout, CALL_SIZE: _call_size, DIRECT: _direct}
+        makers = {LAYOUT: _layout, CALL_SIZE: _call_size, BLOCK: _block, DIRECT: _direct}
         yield from (make(nature) for name, make in makers.items() if name in nature.switches)
         if (nature.over_mpi and CALLS in nature.switches) or CALLS in nature.options:
             yield _calls(nature)
@@ -224,6 +229,51 @@ def _call_size(nature: JobNature) -> Knob:
         label=SHORT_SIZES.write,
         phrase=lambda value: f"calls of {format_bytes(value)}",
     )
+
+
+def _block(nature: JobNature) -> Knob:
+    """Return the knob of how far the calls of two ranks are apart: a block, or nothing.
+
+    Only where few of the OSTs, and of the aggregators, have anything to do in a collective call.
+    """
+    part = nature.parts[0]
+    block, call = part.block or 0, part.call or 0
+    apart = idle_osts(nature) is not None and block % call == 0
+
+    def change(scenario: Scenario, value: int) -> Scenario:
+        segments = part.bytes_a_rank // value
+        changed = _with_option(scenario, nature.switches[BLOCK], SHORT_SIZES.write(value))
+        return _with_option(changed, nature.switches[_SEGMENTS], segments)
+
+    return Knob(
+        BLOCK,
+        "bytes of a rank one behind the other in a shared file",
+        Who.PROGRAM,
+        (block, call) if apart else (),
+        change,
+        block,
+        ordered=False,
+        label=SHORT_SIZES.write,
+        idle={CALLS: frozenset({_ALONE}), LAYOUT: frozenset({OWN_FILES})},
+        phrase=lambda value: (
+            f"a block of {format_bytes(value)} for each rank"
+            if value == block
+            else "the calls of all ranks side by side in the file"
+        ),
+    )
+
+
+def idle_osts(nature: JobNature) -> tuple[int, int] | None:
+    """Return on how many OSTs a collective call lies, and of how many, if that is half or fewer.
+
+    None where there is too little in a call for all of them, and where calls are not known.
+    """
+    count, size = stripe_count_of(nature), stripe_size_of(nature)
+    if not nature.collective or not nature.parts or not count or not size:
+        return None
+    met = nature.parts[0].osts_met(nature.ranks, size, count)
+    enough = (nature.call or 0) >= count * size
+    return (met, count) if enough and met <= IDLE_CALLS * count else None
 
 
 def _direct(nature: JobNature) -> Knob:

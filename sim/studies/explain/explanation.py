@@ -30,12 +30,13 @@ from xc40io.plane.stations import StationKind
 from xc40io.run.jobs import JobsResult, simulate_jobs
 from xc40io.run.result import Result
 from xc40io.studies.advice.changes import Change, JobChanges, changes_of_machine
+from xc40io.studies.advice.job_knobs import BLOCK
 from xc40io.studies.advice.job_nature import nature_of
-from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.knobs import SIZE, Who
 from xc40io.studies.advice.node_time import NodeTime
 from xc40io.studies.advice.weighing import ranked
 from xc40io.studies.case import Case, Phase, collective, may_share_locks, seconds_of
-from xc40io.studies.explain.ideals import Part, rank_computing, single, suspects
+from xc40io.studies.explain.ideals import FOR_OTHERS, IDLE, Part, rank_computing, single, suspects
 from xc40io.studies.explain.kept_seconds import KeptSeconds
 from xc40io.studies.explain.trials import (
     FAULT,
@@ -55,13 +56,14 @@ from xc40io.topology.text import format_count
 from xc40io.trust.sureness import chance_column
 
 _WORTH_A_LOOK = 0.03  # share of the time that ranks wait for a cause
-_HIDES = {"mutex", "writers", "threads", "range"}  # others, whose own waits are not followed
+_HIDES = {cause.name.lower() for cause in FOR_OTHERS}  # their own waits are not followed
 _MUCH = 0.2  # share of the time that ranks wait for others, who may wait for anything
 _MOST_OF_PATH = 0.5  # of the critical path: then whatever may stand behind it is tried
 _LONGER = 0.03  # share of the time that one rank computes more than the one in the middle
 _PAIRED = 4  # changes of which two are made together
 _EXPLORING = 2 / 3  # of a budget, before the best changes are run with more seeds
 _AGAIN = 8  # changes that are run with more seeds
+_AGAINST_IDLE = SIZE, BLOCK  # knobs that give idle aggregators work
 _MOST_OTHERS = 6  # jobs that are left out one by one
 
 
@@ -198,6 +200,12 @@ TRIED = (
         to=To.JSON,
         help="Why it is not advised although it was simulated faster; else empty.",
     ),
+    Column(
+        "measured",
+        WORDS,
+        to=To.JSON,
+        help="What measured runs say of it where they show no such gain; else empty.",
+    ),
     Column("kind", WORDS, to=To.JSON, help="Who can change it; null for a part."),
     Column("key", WORDS, to=To.JSON, help="What programs call a part; empty for a change."),
     Column("kin", WORDS, to=To.JSON, help="Key of the part that it is one piece of."),
@@ -264,6 +272,7 @@ def explain(
     runs.make(
         [
             *_trials(listed, results, explained, found, paths),
+            *_idle(makers),
             *_changes(makers, listed, explained, found),
         ]
     )
@@ -275,7 +284,9 @@ def explain(
         runs.climb(maker, who)
     if budget is not None:
         runs.until(began + budget)
-    runs.again(listed, runs.best(_AGAIN))
+    known = any(maker.of_idle_aggregators() for maker in makers)
+    remedies = runs.remedies(_AGAINST_IDLE) if known else []
+    runs.again(listed, list(dict.fromkeys([*runs.best(_AGAIN), *remedies])))
     phases = tuple(
         PhaseExplanation(
             phase,
@@ -358,6 +369,15 @@ def _changes(
     causes = _causes(found)
     for result in explained.values():
         yield from map(of_change, changes_of_machine(case, result, causes))
+
+
+def _idle(makers: Sequence[JobChanges]) -> Iterator[Trial]:
+    """Yield the runs in which collective calls leave no aggregator idle, where they do now."""
+    for maker in makers:
+        known = maker.of_idle_aggregators()
+        if known is not None:
+            of_job = f" of job {maker.name}" if maker.name else ""
+            yield Trial(f"{known[0]}{of_job}", "", known[1].case, key=IDLE)
 
 
 def _pairs(makers: Sequence[JobChanges], best: Sequence[Change]) -> Iterator[Trial]:

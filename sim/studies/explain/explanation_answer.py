@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import format_seconds
-from xc40io.findings.waits import Wait
+from xc40io.findings.waits import CAUSE_OF_WORDS, Wait
+from xc40io.plane.causes import Cause
 from xc40io.results.jobs_answer import jobs_page
 from xc40io.results.pictures.scene import setup_of, setup_of_jobs
 from xc40io.results.run_page import run_page
@@ -25,6 +26,7 @@ from xc40io.studies.explain.explanation import (
     Explanation,
     PhaseExplanation,
 )
+from xc40io.studies.explain.ideals import FOR_OTHERS, causes_of
 from xc40io.studies.explain.trials import WORTH_SAYING, TrialRun
 from xc40io.telling.answer import (
     Answer,
@@ -42,7 +44,7 @@ from xc40io.telling.answer import (
     Values,
 )
 from xc40io.telling.sheet import INK, OTHER, READ, WIDE, WRITE, Heading, legend, name_axes, sheet
-from xc40io.telling.units import ANY, FACTOR, NUMBER, ROWS, SECONDS, WORDS
+from xc40io.telling.units import ANY, FACTOR, NUMBER, PERCENT, ROWS, SECONDS, WORDS
 from xc40io.topology.text import format_count
 from xc40io.trust.sureness import chance_words
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SHOWN = 5  # runs of each kind that are told in text and drawn
+_PARTS, _CHANGES = 2, 3  # the same, where the text is short
 _WAITS = 4
 _LEAST = 0.01  # share of the time of a wait that is told
 _NO_CHANGE = 0.015
@@ -93,19 +96,33 @@ EXPLANATION = (
 
 
 def explanation_answer(
-    explanation: Explanation, command: str = "", run: Result | JobsResult | None = None
+    explanation: Explanation,
+    command: str = "",
+    run: Result | JobsResult | None = None,
+    *,
+    why: bool = False,
 ) -> Answer:
-    """Return the answer on what bounds a run and what would help; ``command`` as it was typed.
+    """Return the answer on what bounds a run and what would help.
 
-    ``run`` is what it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
+    Parameters
+    ----------
+    explanation
+        What was found out.
+    command
+        As it was typed.
+    run
+        What it is about (:meth:`Explanation.recorded_run`), for a page that shows it, too.
+    why
+        Whether text has all reasons, too; pages and JSON have them anyway.
     """
     named = titles([one.phase for one in explanation.phases])
-    text = Section("", "", list(_text(explanation, named)), on="text")
+    told = _reasons(explanation, named) if why else _in_short(explanation, named)
+    text = Section("", "", [*_answered(explanation, named), *told], on="text")
     of_run = _page_of(run, exact=explanation.exact)
     more = [replace(each, on="page") for each in of_run.blocks if isinstance(each, Section)]
     values = Values("explanation", EXPLANATION, explanation)
-    told = [text, *_sections(explanation, named, command), *more]
-    return replace(of_run, blocks=told, values=values, table=explanation.table)
+    blocks = [text, *_sections(explanation, named, command), *more]
+    return replace(of_run, blocks=blocks, values=values, table=explanation.table)
 
 
 def _page_of(run: Result | JobsResult | None, *, exact: bool) -> Answer:
@@ -141,8 +158,8 @@ def _sections(
     yield Section("command", "How this was found out", again, on="page")
 
 
-def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
-    """Yield what text tells: what to do, then why of each kind of phase, and how it was found."""
+def _answered(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
+    """Yield what text tells first: what to do."""
     to_do = (
         _to_do(one, named[one.phase], unfinished=explanation.unfinished)
         for one in explanation.phases
@@ -153,6 +170,35 @@ def _text(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text
             f"Stopped after {format_count(explanation.runs + 1, 'run')}: the same command goes on "
             "from there."
         )
+
+
+def _in_short(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
+    """Yield what text tells of each kind of phase: the verdict, and the largest gains."""
+    for one in explanation.phases:
+        lines = [f"{_headed(one, named[one.phase])}. {verdict(one)}"]
+        lines += [f"  {said}" for said in (beside(one),) if said]
+        parts = [each for each in one.without if each.helps][:_PARTS]
+        top = _advised(one)  # it has been told
+        changes = [
+            each for kind in Who for each in _helping(one, kind)[:_CHANGES] if each is not top
+        ]
+        yield Text(
+            "\n".join([*lines, *_runs([*parts, *changes], most=_PARTS + len(Who) * _CHANGES)])
+        )
+    if explanation.cost is not None:
+        yield Text(explanation.cost.words)
+    yield Text(
+        f"{explanation.runs + 1} runs were made. With --why: all reasons, and what else was tried."
+    )
+
+
+def _helping(phase: PhaseExplanation, kind: Who) -> list[TrialRun]:
+    """Return the changes that somebody can make, and that help; the best first."""
+    return [one for one in phase.changed if one.kind == kind and one.helps]
+
+
+def _reasons(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[Text]:
+    """Yield why of each kind of phase, and how it was found."""
     for one in explanation.phases:
         yield Text("\n".join(_lines(one, named[one.phase])))
     how = (
@@ -174,17 +220,20 @@ def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:
 
 def _lines(phase: PhaseExplanation, title: str) -> Iterator[str]:
     """Yield what text tells of a phase."""
-    yield f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}{_waited(phase)}."
+    yield f"{_headed(phase, title)}{_waited(phase)}."
     yield from (f"  {said}" for said in (_path(phase), verdict(phase), beside(phase)) if said)
     yield from _runs(phase.without)
     if _advised(phase) is None:  # else it stands on top
         yield f"  {advice(phase)}"
     for kind in Who:
-        tried = [one for one in phase.changed if one.kind == kind and one.helps]
-        if tried:
+        if tried := _helping(phase, kind):
             yield f"  Changes of {kind.value}:"
             yield from _runs(tried)
     yield from _doubted(phase)
+
+
+def _headed(phase: PhaseExplanation, title: str) -> str:
+    return f"{title[:1].upper()}{title[1:]}: {format_seconds(phase.seconds, 3)}"
 
 
 def _to_do(phase: PhaseExplanation, title: str, *, unfinished: bool) -> str:
@@ -200,7 +249,9 @@ def _to_do(phase: PhaseExplanation, title: str, *, unfinished: bool) -> str:
         return f"{head} perhaps {hope.words}: {hope.gain:.2f} times as fast with one seed {tried}."
     sure = "" if best.chance is None else f", {chance_words(best.chance)} sure"
     takes = "" if best.nodes is None else f" It takes {best.nodes.words}."
-    return f"{head} {best.words}: {best.gain:.2f} times as fast ({best.typed}){sure}.{takes}"
+    beside = f" {best.measured}" if best.measured else ""
+    gain = f"{best.gain:.2f} times as fast ({best.typed}){sure}"
+    return f"{head} {best.words}: {gain}.{takes}{beside}"
 
 
 def _advised(phase: PhaseExplanation) -> TrialRun | None:
@@ -252,9 +303,9 @@ def _path(phase: PhaseExplanation) -> str:
     return f"Its critical path: {said}."
 
 
-def _runs(tried: Sequence[TrialRun]) -> Iterator[str]:
+def _runs(tried: Sequence[TrialRun], most: int = _SHOWN) -> Iterator[str]:
     """Yield what came of the first few, each with its gain."""
-    for one in tried[:_SHOWN]:
+    for one in tried[:most]:
         typed = f"  ({one.typed})" if one.typed else ""
         gain = f"{one.gain:.2f} x" if abs(one.gain - 1.0) >= _NO_CHANGE else "no change"
         sure = "" if one.chance is None else f"{chance_words(one.chance)} sure"
@@ -268,11 +319,48 @@ def verdict(phase: PhaseExplanation) -> str:
         return f"No part of the path is to blame. {_instead(phase)}"
     best = phase.without[0]
     if best.helps:
-        return f"It is bound by {best.words}: without that, {best.gain:.2f} times as fast."
+        bound = f"It is bound by {best.words}: without that, {best.gain:.2f} times as fast."
+        return " ".join([bound, *_though(phase, best)])
     return (
         f"No single part binds it: without {best.words} it is only {best.gain:.2f} times as fast, "
         f"and any other part matters less. {_instead(phase)}"
     ).rstrip()
+
+
+def _though(phase: PhaseExplanation, best: TrialRun) -> Iterator[str]:
+    """Say of the longest wait, and the most of the critical path, why they are not what binds it.
+
+    Runs without them tell: behind a queue that is gone may stand another one.
+    """
+    blamed = causes_of(best.key, best.kin)
+    if phase.of_calls or blamed is None:  # behind what others did, and faults, may be any wait
+        return
+    told: dict[Cause, list[str]] = {}
+    for wait in phase.load.waits[:1]:
+        if (cause := Cause.__members__.get(wait.cause.upper())) is not None:
+            told[cause] = [f"Ranks wait longest for {wait.words} ({PERCENT.write(wait.share)})"]
+    for share in phase.path.shares()[:1] if phase.path is not None else ():
+        if (cause := CAUSE_OF_WORDS.get(share.what)) is not None:
+            also = "that" if cause in told else share.what
+            most = f"most of its critical path is {also} ({PERCENT.write(share.share)})"
+            told.setdefault(cause, []).append(most)
+    for cause, said in told.items():
+        if cause not in blamed:
+            words = " and ".join(said)
+            yield f"{words[0].upper()}{words[1:]}, but {_less(phase, best, cause)}."
+
+
+def _less(phase: PhaseExplanation, best: TrialRun, cause: Cause) -> str:
+    """Say what the runs without a cause of waiting brought."""
+    tried = (one for one in phase.without if one is not best)
+    rival = next((one for one in tried if cause in (causes_of(one.key, one.kin) or ())), None)
+    if rival is None:
+        return (
+            "that is a wait for other ranks" if cause in FOR_OTHERS else "no run can leave that out"
+        )
+    if rival.gain < 1.0 + _NO_CHANGE:
+        return f"without {rival.words}, it is no faster: another wait takes its place"
+    return f"that brings less: without {rival.words}, it is {rival.gain:.2f} times as fast"
 
 
 def beside(phase: PhaseExplanation) -> str:

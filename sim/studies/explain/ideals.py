@@ -236,7 +236,23 @@ PARTS = (
 """All parts, from the disks to the ranks."""
 
 
+IDLE = "idle_aggregators"
+"""Key of the part that is no machine's: collective calls that few of the aggregators work in."""
+
+FOR_OTHERS = frozenset((Cause.MUTEX, Cause.WRITERS, Cause.THREADS, Cause.RANGE, Cause.MEETING))
+"""Causes that are waits for other ranks, or for a rank's own threads: whatever holds those up."""
+
 _KIN = {"OST": "disks", "OSS": "oss", "LNET router": "lnet"}
+
+
+def causes_of(key: str, kin: str = "") -> frozenset[Cause] | None:
+    """Return the waits for which a part may be to blame, of one piece those of its kind.
+
+    None of what is no part: another job, or a fault.
+    """
+    if key == IDLE:  # aggregators copy and write alone, so that any wait may be the longest
+        return frozenset()
+    return next((part.causes for part in PARTS if part.key in (key, kin)), None)
 
 
 def single(server: MachinePart) -> Part:

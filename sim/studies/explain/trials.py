@@ -28,7 +28,7 @@ from xc40io.studies.advice.weighing import (
 from xc40io.studies.case import Case, Phase, Seconds, seconds_of
 from xc40io.studies.explain.kept_seconds import KeptSeconds
 from xc40io.studies.processes import Failure, each
-from xc40io.trust.doubts import Doubt, doubt_of
+from xc40io.trust.doubts import Doubt, doubt_of, measured_words
 from xc40io.trust.sureness import chance_faster
 
 WORTH_SAYING = 1.1
@@ -58,6 +58,7 @@ class TrialRun:
     advised: bool = False  # of a change: it surely helps, and no part of it helps as much
     nodes: NodeTime | None = None  # what the job's I/O costs, of a change of its nodes
     doubt: Doubt | None = None  # why a change is not advised that is simulated faster
+    measured: str = ""  # what measured runs say of it, if they show no such gain: a sentence
     exact: bool = False  # whether its chance is not to be told
 
     @property
@@ -93,13 +94,19 @@ class TrialRun:
 def worth_telling(tried: Sequence[TrialRun]) -> Iterator[TrialRun]:
     """Yield changes but those that turn a knob which others, no larger, turn as well or better.
 
-    What brings more to one phase, and less to all I/O, is not better.
+    What brings more to one phase, and less to all I/O, is not better; nor what takes more nodes and
+    brings no more than these.
     """
     for one in tried:
         rivals = [other for other in tried if other is not one and _rivals(other, one)]
-        more = all(one.gain > TIE * other.gain for other in rivals)
+        more = all(one.gain > TIE * other.gain * _dearer(one, other) for other in rivals)
         if more and all(whole_gain(one) >= whole_gain(other) for other in rivals):
             yield one
+
+
+def _dearer(one: TrialRun, other: TrialRun) -> float:
+    """Return how many times as many nodes a change takes as another; 1 or more."""
+    return 1.0 if one.change is None else one.change.nodes_beyond(other.change)
 
 
 def _rivals(other: TrialRun, one: TrialRun) -> bool:
@@ -299,16 +306,25 @@ class Trials:
         more = [key for key in by_who.values() if key not in kept[:count]]
         return [*kept[:count], *more, *self._ranked(bought)[:count]]
 
+    def remedies(self, knobs: Iterable[str]) -> list[str]:
+        """Return of each of some knobs the change that turns it alone and brings most."""
+        gains = self._gains()
+        alone = {
+            knob: [key for key in gains if {*self.change(key).turned} == {knob}] for knob in knobs
+        }
+        return [max(keys, key=gains.__getitem__) for keys in alone.values() if keys]
+
     def _gains(self) -> dict[str, float]:
         """Return how many times as fast all I/O is with each change that is worth it.
 
-        Without those that the simulator is known to get wrong in the phase that takes longest.
+        Other settings on more nodes by what they bring for each of these. Without those that the
+        simulator is known to get wrong in the phase that takes longest.
         """
         whole = self._whole(self.base)
         gains = {
-            key: whole / took
+            key: whole / took / (change.nodes_beyond() if len(change.turned) > 1 else 1.0)
             for key, ended in self._ended.items()
-            if self._trials[key].change is not None and (took := self._whole(ended[0])) > 0.0
+            if (change := self._trials[key].change) and (took := self._whole(ended[0])) > 0.0
         }
         return {
             key: gain
@@ -375,6 +391,9 @@ class Trials:
             change=trial.change,
             nodes=self._node_time(key),
             doubt=None if trial.change is None else self._doubt(key, phase, whole),
+            measured=""
+            if trial.change is None
+            else measured_words(whole, self._scenario, trial.case.scenario, phase.name),
         )
 
     def _weighed(self, key: str, phase: Phase) -> ChangeEffect | None:

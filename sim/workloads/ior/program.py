@@ -29,6 +29,8 @@ IOR = Program(
         "direct": "B",
         "collective": "c",
         "call-size": "t",
+        "block": "b",
+        "segments": "s",
         "stripe-count": "posix.lustre.stripecount",
         "stripe-size": "posix.lustre.stripesize",
     },

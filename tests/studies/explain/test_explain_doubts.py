@@ -53,7 +53,7 @@ def test_a_gain_below_the_error_of_its_kind_is_not_advised_and_says_why(explaine
     assert any(one.gain > 1.5 for one in doubted)
     assert not any(one.helps for one in doubted)
     assert all("stripe-count" in one.change.turned for one in doubted)
-    answer = explanation_answer(explained[30.0])
+    answer = explanation_answer(explained[30.0], why=True)
     reason = "for changes of this kind the simulator was off by 30 (B08): not advised"
     assert reason in " ".join(text_of(answer).split())
     rows = document_of(answer)["phases"][0]["with"]

@@ -12,7 +12,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.plane.stations import StationKind
 from xc40io.run.jobs import simulate_jobs
 from xc40io.run.simulate import simulate
-from xc40io.studies.advice.knobs import Who
+from xc40io.studies.advice.knobs import SIZE, Who
 from xc40io.studies.case import Case, seconds_of
 from xc40io.studies.explain.explanation import PhaseExplanation, explain
 from xc40io.studies.explain.explanation_answer import advice, beside, verdict
@@ -221,6 +221,20 @@ def test_what_is_claimed_is_what_a_run_brings():
     result = simulate(scenario.model_copy(update={"striping": striping}))
     assert result.rows[0].seconds == pytest.approx(again[0].seconds)
     assert again[0].gain == pytest.approx(phase.seconds / result.rows[0].seconds, rel=0.05)
+
+
+def test_idle_aggregators_are_named_and_both_remedies_are_tried():
+    """Blocks are a whole round of stripes apart, so that each call meets one OST of eight."""
+    words = "-a MPIIO -c -w -e -b 16m -t 2m"
+    explained = explain(described(words, 8, 2, nodes=4, ppn=8), jobs=1)
+    (phase,) = explained.phases
+    best = phase.without[0]
+    assert best.key == "idle_aggregators"
+    assert best.words == "idle aggregators (a call of all ranks meets 1 of 8 OSTs)"
+    helping = {one.typed: one for one in phase.changed if one.helps}
+    assert helping["IOR with -b 2m -s 8"].gain == pytest.approx(best.gain, rel=0.1)
+    alone = [one for one in phase.changed if one.change and {*one.change.turned} == {SIZE}]
+    assert any(one.weighed is not None and one.gain > 1.1 for one in alone)
 
 
 def test_changes_that_bring_something_only_together_are_found():

@@ -10,15 +10,20 @@ from matplotlib.figure import Figure
 from xc40io import Result, Scenario, simulate
 from xc40io.config.jobs import JobsScenario
 from xc40io.findings.bottlenecks import loads
+from xc40io.findings.critical_path import CriticalPath, Segment
+from xc40io.findings.waits import WORDS, Wait
+from xc40io.plane.causes import Cause
 from xc40io.results.run_page import run_page
 from xc40io.run.jobs import JobsResult, simulate_jobs
 from xc40io.studies.advice.knobs import Who
 from xc40io.studies.case import Phase
 from xc40io.studies.explain.explanation import Explanation, PhaseExplanation, explain
-from xc40io.studies.explain.explanation_answer import explanation_answer
+from xc40io.studies.explain.explanation_answer import explanation_answer, verdict
+from xc40io.studies.explain.ideals import PARTS
 from xc40io.studies.explain.trials import TrialRun
 from xc40io.telling.drawing import figures
 from xc40io.telling.html import render
+from xc40io.telling.text import text_of
 
 IOR = {"ior": "-w -e -b 1m -t 1m"}
 SCENARIO = Scenario(machine="theta", nodes=1, ppn=1, workload=IOR)
@@ -109,3 +114,67 @@ def test_a_page_of_what_was_tried_does_not_say_how_to_try_it() -> None:
     assert "Remedies that could be tried stand above" in told
     assert "xc40io explain scenario.yaml" not in told
     assert "xc40io explain scenario.yaml" in render(run_page(run))
+
+
+def waits(cause: Cause, path: str, *parts: tuple[str, float]) -> str:
+    """The verdict where ranks wait longest for something, and most of the path is something."""
+    phase = explanation().phases[0]
+    wait = Wait(cause.name.lower(), WORDS[cause], 0.4, 0.4)
+    without = tuple(
+        TrialRun(part.words, "", 1.0 / gain, gain, key=part.key)
+        for key, gain in parts
+        for part in PARTS
+        if part.key == key
+    )
+    return verdict(
+        replace(
+            phase,
+            load=replace(phase.load, waits=(wait,)),
+            path=CriticalPath(0.0, 1.0, (Segment(0.0, 1.0, "OST 3", path),)),
+            without=without,
+        )
+    )
+
+
+def test_a_verdict_says_why_the_longest_wait_is_not_what_binds() -> None:
+    tree, copying = WORDS[Cause.TREE], WORDS[Cause.COPY]
+    assert waits(Cause.LOCK_USE, WORDS[Cause.LOCK_USE], ("locks", 1.5)).endswith("times as fast.")
+    assert (
+        f"Ranks wait longest for {tree} (40 %) and most of its critical path is that (100 %), but "
+        "without the lock of a file's tree of cached pages, it is no faster: another wait takes "
+        "its place."
+    ) in waits(Cause.TREE, tree, ("locks", 1.5), ("tree", 1.0))
+    both = waits(Cause.TREE, copying, ("locks", 1.5), ("copies", 1.2))
+    assert f"Ranks wait longest for {tree} (40 %), but no run can leave that out." in both
+    assert (
+        f"Most of its critical path is {copying} (100 %), but that brings less: without copies "
+        "into and out of the page cache, it is 1.20 times as fast."
+    ) in both
+    others = waits(Cause.MUTEX, WORDS[Cause.LOCK_USE], ("locks", 1.5))
+    assert (
+        f"Ranks wait longest for {WORDS[Cause.MUTEX]} (40 %), but that is a wait for other ranks."
+        in (others)
+    )
+
+
+def test_a_part_that_does_not_bind_contradicts_nothing() -> None:
+    assert "Ranks wait longest" not in waits(Cause.TREE, WORDS[Cause.COPY], ("locks", 1.05))
+
+
+def test_text_is_short_and_has_all_reasons_if_they_are_asked_for() -> None:
+    helping = [
+        replace(tried(f"{count} stripes", 9.0 - count, Who.SETTINGS), advised=True)
+        for count in range(5)
+    ]
+    told = explanation(tried("the disks", 2.5), tried("seeks", 1.0), *helping)
+    short, full = (text_of(explanation_answer(told, why=why)) for why in (False, True))
+    assert short.splitlines()[0] == full.splitlines()[0]
+    assert "bound by the disks: without that, 2.50 times as fast" in " ".join(short.split())
+    assert "2.50 x  without the disks" in short
+    assert "8.00 x  with 1 stripes" in short
+    assert "9.00 x  with 0 stripes" not in short, "it stands on top"
+    assert "With --why: all reasons" in short
+    for only in ("without seeks", "with 0 stripes", "with 4 stripes", "Ranks waited for"):
+        assert only in full
+        assert only not in short
+    assert len(short.splitlines()) <= 20

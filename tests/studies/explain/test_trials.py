@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from xc40io.config.scenario import Scenario
@@ -64,3 +65,19 @@ def test_who_can_change_less_is_told_his_own() -> None:
 def test_each_job_has_changes_of_its_own() -> None:
     one, other = tried(4.0, 4.0, job="a", count=48), tried(2.0, 2.0, job="b", count=48)
     assert told(one, other) == [one, other]
+
+
+def on_nodes(one: TrialRun, number: int) -> TrialRun:
+    assert one.change is not None
+    return replace(one, change=one.change._replace(nodes=(4, number)))
+
+
+def test_more_nodes_must_be_worth_them() -> None:
+    own = on_nodes(tried(9.0, 9.0, Who.PROGRAM, layout="own files"), 4)
+    wide = {"layout": "own files", "spread": 1}
+    dear = on_nodes(tried(14.0, 14.0, Who.PROGRAM, **wide), 8)
+    assert told(own, dear) == [own]
+    worth = on_nodes(tried(20.0, 20.0, Who.PROGRAM, **wide), 8)
+    assert told(own, worth) == [own, worth]
+    fewer = on_nodes(tried(9.5, 9.5, Who.PROGRAM, **wide), 2)
+    assert told(own, fewer) == [own, fewer]
