@@ -9,12 +9,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xc40io.engine.types import Floats
+from xc40io.findings.counted_calls import CountedCalls
 from xc40io.findings.data_calls import DataCalls
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
 from xc40io.telling.answer import Column, Columns, Table, To, Unit
 from xc40io.telling.data import frame, records_of
 from xc40io.telling.units import AMOUNT, ANY, PART, TIME, WORDS
+from xc40io.workloads.replay.outcome import ReplayOutcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +118,14 @@ class RunFacts:
         recording = self.result.recording
         calls = None if recording is None else DataCalls(self.result, recording)
         return calls if calls else None
+
+    @cached_property
+    def counted(self) -> CountedCalls | None:
+        """What a replay counts of its calls; None where calls were recorded, and of other runs."""
+        outcome = self.result.outcome
+        if self.result.recording is not None or not isinstance(outcome, ReplayOutcome):
+            return None
+        return CountedCalls(outcome)
 
     def doing(self, cause: Cause) -> Floats:
         """Return the seconds that each rank was at something."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from xc40io.config.units import MIB
 from xc40io.engine.page import PAGE
+from xc40io.engine.types import Floats, Integers
+from xc40io.findings.counted_calls import CountedCalls
 from xc40io.findings.data_calls import DataCalls, Mask
 from xc40io.findings.servers import named
 from xc40io.findings.trigger import (
@@ -55,25 +58,41 @@ LEAST_DATA = 2**30
 
 def small_calls(look: RunFacts) -> Trigger | None:
     """Look for many calls of few bytes."""
-    calls = look.calls
-    if calls is None:
+    calls, counted = look.calls, look.counted
+    if calls is not None:
+        small = calls.bytes < SMALL
+        count, total = int(small.sum()), len(calls)
+        sizes, spent, of = calls.bytes, calls.seconds, ""
+        rows = [row for _, row in _files(calls, small)] if count else []
+    elif counted is not None:  # of each file all calls together
+        small = counted.bytes < SMALL * counted.calls
+        count, total = int(counted.calls[small].sum()), int(counted.calls.sum())
+        sizes, spent, of = counted.bytes, counted.seconds, " on average of their file"
+        rows = list(_counted(counted, small))
+    else:
         return None
-    small = calls.bytes < SMALL
-    count, total = int(small.sum()), len(calls)
     if count <= SMALL_LEAST or count <= SMALL_SHARE * total:
         return None
-    moved, whole = int(calls.bytes[small].sum()), int(calls.bytes.sum())
-    took = float(calls.seconds[small].sum())
+    moved, whole = int(sizes[small].sum()), int(sizes.sum())
     return Trigger(
         "many small calls",
-        f"{count:,} of {total:,} reads and writes ({percent(count / total)}) are below 1 MiB. "
+        f"{count:,} of {total:,} reads and writes ({percent(count / total)}) are below 1 MiB{of}. "
         f"They move {amount(moved)} of {amount(whole)} ({percent(moved / whole)}) and take "
-        f"{seconds(took)} of the {seconds(calls.seconds.sum())} that all take, of all ranks "
-        "together.",
+        f"{seconds(float(spent[small].sum()))} of the {seconds(float(spent.sum()))} that all take, "
+        "of all ranks together.",
         _of_calls(small=("below 1 MiB", NUMBER)),
-        tuple(row for _, row in _files(calls, small)),
+        tuple(rows),
         (Remedy.LARGER_CALLS, Remedy.COLLECTIVE),
     )
+
+
+def _counted(counted: CountedCalls, some: Mask) -> Iterator[tuple[Any, ...]]:
+    """Yield the files with most of some calls, as :func:`_files` does."""
+    for file in np.argsort(-counted.calls * some, kind="stable")[:ROWS].tolist():
+        calls, moved = int(counted.calls[file]), int(counted.bytes[file])
+        if some[file] and calls:
+            took = float(counted.seconds[file])
+            yield counted.name(file), calls, calls, moved, round(moved / calls), took
 
 
 def _of_calls(**some: Unit | tuple[str, Unit]) -> Columns:
@@ -170,17 +189,25 @@ def rewrites(look: RunFacts) -> Trigger | None:
 
 def many_files(look: RunFacts) -> Trigger | None:
     """Look for many files made in one directory, and for files that ranks open again and again."""
-    recording = look.result.recording
-    if recording is None:
+    recording, counted = look.result.recording, look.counted
+    names: Sequence[str]
+    made: Integers
+    opened: Integers
+    took: Floats | Integers
+    if recording is not None:
+        calls = recording.of_job(recording.calls)
+        calls = calls[np.isin(calls["op"], (Op.OPEN, Op.CREATE)) & (calls["file"] >= 0)]
+        names = recording.file_names
+        made = np.bincount(calls["file"][calls["op"] == Op.CREATE], minlength=len(names))
+        opened = np.bincount(calls["file"], minlength=len(names))
+        took = np.bincount(calls["file"], calls["end"] - calls["start"], len(names))
+        pairs = np.unique(calls["file"].astype(np.int64) * len(recording.ranks) + calls["program"])
+        again = len(calls) / max(len(pairs), 1)
+    elif counted is not None:  # who opened a file is not counted
+        names = [counted.name(file) for file in range(len(counted.calls))]
+        made, opened, took, again = counted.made, counted.opened, counted.seconds_in_metadata, 0.0
+    else:
         return None
-    calls = recording.of_job(recording.calls)
-    calls = calls[np.isin(calls["op"], (Op.OPEN, Op.CREATE)) & (calls["file"] >= 0)]
-    names = recording.file_names
-    made = np.bincount(calls["file"][calls["op"] == Op.CREATE], minlength=len(names))
-    opened = np.bincount(calls["file"], minlength=len(names))
-    took = np.bincount(calls["file"], calls["end"] - calls["start"], len(names))
-    pairs = np.unique(calls["file"].astype(np.int64) * len(recording.ranks) + calls["program"])
-    again = len(calls) / max(len(pairs), 1)
     places: dict[str, list[int]] = {}
     for number, name in enumerate(names):
         places.setdefault(name.rpartition("/")[0] or "the working directory", []).append(number)
@@ -190,6 +217,7 @@ def many_files(look: RunFacts) -> Trigger | None:
         kind, sentence = "directory", f"{most:,} files are made in one directory."
     elif again >= OPENED_AGAIN:
         kind, sentence = "file", f"A rank opens a file {again:,.0f} times on average."
+        assert recording is not None
         places = {named(recording, number): [number] for number in range(len(names))}
     else:
         return None

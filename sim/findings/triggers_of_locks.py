@@ -11,19 +11,29 @@ from xc40io.findings.held_locks import WHY, held
 from xc40io.findings.servers import named
 from xc40io.findings.trigger import ROWS, Remedy, RunFacts, Trigger, evidence, percent, seconds
 from xc40io.plane.causes import Cause
+from xc40io.plane.counters import Stat
 from xc40io.run.recording import Recording
-from xc40io.telling.units import NUMBER, PART, SPAN, TIME, WORDS
+from xc40io.telling.units import AMOUNT, NUMBER, PART, SPAN, TIME, WORDS
 from xc40io.topology.text import format_count
 
 LOCK_SHARE = 0.03
 """Share of a job's time that ranks may wait for locks: what ``xc40io explain`` looks into."""
 
 
+_HANDS = "locks that change hands"
+_AGAINST_HANDS = (
+    *(Remedy.STRIPE_SIZE, Remedy.COLLECTIVE),
+    *(Remedy.OWN_FILES, Remedy.AGGREGATION),
+)
+
+
 def changing_hands(look: RunFacts) -> Trigger | None:
     """Look for extent locks that nodes take from each other."""
     recording, waited = look.result.recording, float(look.doing(Cause.LOCK).mean())
-    if recording is None or waited <= LOCK_SHARE * look.seconds:
+    if waited <= LOCK_SHARE * look.seconds:
         return None
+    if recording is None:
+        return _counted_hands(look, waited)
     locks = recording.locks[recording.locks["object"] >= 0]
     back = np.isfinite(locks["blocked"])
     if not back.any():
@@ -45,7 +55,7 @@ def changing_hands(look: RunFacts) -> Trigger | None:
                 )
             )
     return Trigger(
-        "locks that change hands",
+        _HANDS,
         f"Of {format_count(len(locks), 'extent lock')} {int(back.sum()):,} had to be given back to "
         f"another node; a rank waited {seconds(waited)} for locks, "
         f"{percent(waited / look.seconds)} of the time.",
@@ -57,7 +67,27 @@ def changing_hands(look: RunFacts) -> Trigger | None:
             span=("period", SPAN),
         ),
         tuple(rows),
-        (Remedy.STRIPE_SIZE, Remedy.COLLECTIVE, Remedy.OWN_FILES, Remedy.AGGREGATION),
+        _AGAINST_HANDS,
+    )
+
+
+def _counted_hands(look: RunFacts, waited: float) -> Trigger | None:
+    """Tell the same from what the locks of all nodes count, where nothing was recorded."""
+    stats = look.result.stats
+    back = stats.get(Stat.BLOCKING_ASTS, 0)
+    if not back or look.result.at_work:  # they count all jobs together
+        return None
+    asked, flushed = stats.get(Stat.ENQUEUES, 0), stats.get(Stat.FLUSHED_BYTES, 0)
+    return Trigger(
+        _HANDS,
+        f"{format_count(back, 'extent lock')} had to be given back to another node, for "
+        f"{format_count(asked, 'request')}; a rank waited {seconds(waited)} for locks, "
+        f"{percent(waited / look.seconds)} of the time.",
+        evidence(
+            asked_back=NUMBER, locks=("requests", NUMBER), flushed=("written back for it", AMOUNT)
+        ),
+        ((back, asked, flushed),),
+        _AGAINST_HANDS,
     )
 
 

@@ -102,10 +102,17 @@ def slowest(look: RunFacts) -> Trigger | None:
 
 def one_rank(look: RunFacts) -> Trigger | None:
     """Look for ranks that do much more than the others."""
-    calls = look.calls
-    if calls is None or look.ranks < 2:
+    calls, counted = look.calls, look.counted
+    if look.ranks < 2 or (calls is None and counted is None):
         return None
-    asked, number = calls.asked()
+    number = None
+    if calls is not None:
+        asked, number = calls.asked()
+        took = calls.sums(calls.rank, calls.seconds, look.ranks)
+    elif counted is not None:
+        asked, took = np.zeros(look.ranks, np.int64), np.zeros(look.ranks)
+        asked[: len(counted.asked)] = counted.asked
+        took[: len(counted.seconds_of_ranks)] = counted.seconds_of_ranks
     total = int(asked.sum())
     order = np.argsort(-asked, kind="stable")
     few = 1 + int(np.searchsorted(np.cumsum(asked[order]), NEARLY_ALL * total))
@@ -117,14 +124,13 @@ def one_rank(look: RunFacts) -> Trigger | None:
     whole = f"of the {amount(total)} of all {look.ranks:,} ranks"
     who = f"rank {top} alone asks" if few == 1 else f"{few:,} ranks ask"
     part = percent(asked[order[:few]].sum() / total)
-    took = calls.sums(calls.rank, calls.seconds, look.ranks)
     rows = tuple(
         (
             rank,
             look.node(rank),
             int(asked[rank]),
             float(asked[rank] / total),
-            int(number[rank]),
+            *(() if number is None else (int(number[rank]),)),
             float(took[rank]),
         )
         for rank in order[:ROWS].tolist()
@@ -138,7 +144,7 @@ def one_rank(look: RunFacts) -> Trigger | None:
             node=NUMBER,
             bytes=("asked for", AMOUNT),
             share=("of all", PART),
-            calls=NUMBER,
+            **({} if number is None else {"calls": NUMBER}),
             seconds=("in reads and writes", TIME),
         ),
         rows,

@@ -12,6 +12,7 @@ import small_jobs
 
 from xc40io.findings.trigger import Remedy, Trigger
 from xc40io.findings.triggers import triggers
+from xc40io.plane.counters import Stat
 
 run = partial(small_jobs.run, record=True)
 
@@ -183,3 +184,47 @@ def test_every_kind_of_run_can_be_looked_at_recorded_or_not(name: str):
         assert one.rows
         assert all(len(row) == len(one.columns) for row in one.rows)
         assert one.sentence.endswith(".")
+
+
+def unrecorded(tmp_path: Path, rows: list[str], **more: Any) -> dict[str, Trigger]:
+    path = tmp_path / "job.csv"
+    path.write_text("\n".join(["rank,op,file,offset,length,think", *rows]), encoding="utf-8")
+    result = small_jobs.run({"kernel": {"name": "replay", "trace": str(path)}}, **more)
+    assert result.recording is None
+    return {found.name: found for found in triggers(result)}
+
+
+def test_a_replay_without_a_recording_tells_of_one_rank(tmp_path: Path):
+    rows = ["0,create,/a,,,", "0,write,/a,0,268435456,", "0,close,/a,,,"]
+    rows += [f"{rank},compute,,,,0.0" for rank in range(1, 16)]
+    one, same = (find(tmp_path, rows)["few ranks do nearly all"] for find in (unrecorded, of_trace))
+    assert one.sentence == same.sentence
+    assert one.rows[0][:4] == same.rows[0][:4]
+    assert one.rows[0][-1] == pytest.approx(same.rows[0][-1])
+
+
+def test_a_replay_without_a_recording_tells_of_small_calls(tmp_path: Path):
+    rows = ["0,create,/a,,,", *(f"0,write,/a,{at * 4096},4096," for at in range(1200))]
+    told, same = (find(tmp_path, rows)["many small calls"] for find in (unrecorded, of_trace))
+    assert told.rows[0][:5] == same.rows[0][:5] == ("/a", 1200, 1200, 1200 * 4096, 4096)
+    assert told.sentence.startswith(
+        "1,200 of 1,200 reads and writes (100 %) are below 1 MiB on average of their file. They "
+        "move 4.915 MB of 4.915 MB"
+    )
+    large = ["0,create,/a,,,", *(f"0,write,/a,{at << 21},{1 << 21}," for at in range(8))]
+    assert "many small calls" not in unrecorded(tmp_path, large)
+
+
+def test_a_replay_without_a_recording_tells_of_many_files(tmp_path: Path):
+    rows = [f"0,{op},/dir/{file},,," for file in range(1000) for op in ("create", "close")]
+    told, same = (find(tmp_path, rows)["many opens"] for find in (unrecorded, of_trace))
+    assert told.sentence == same.sentence == "1,000 files are made in one directory."
+    assert told.rows[0][:3] == same.rows[0][:3] == ("/dir", 1000, 1000)
+
+
+def test_locks_that_change_hands_are_counted_without_a_recording():
+    words = {"ior": "-w -e -b 64k -t 64k -s 8"}
+    result = small_jobs.run(words, striping={"count": 1, "size": "1m"})
+    (found,) = (one for one in triggers(result) if one.name == "locks that change hands")
+    assert found.rows[0][0] == result.stats[Stat.BLOCKING_ASTS] > 0
+    assert found.sentence.startswith(f"{found.rows[0][0]} extent locks had to be given back to ")
