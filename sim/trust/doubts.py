@@ -20,6 +20,7 @@ from xc40io.trust.model_error import ChangeError, MeasuredGain, ModelErrors, mod
 from xc40io.trust.turns import Turn, Value, turns_of
 
 _NAMED = 3  # claims that are named; others are counted
+_NOTHING = 1.1  # times as fast: a measured change that brought less brought nothing
 _NEAR = 2  # times: values of a knob that are no further apart count as the same change
 
 
@@ -95,18 +96,20 @@ def measured_words(
     """Return a sentence on measured runs where they show no such gain of a change; else nothing.
 
     Its parameters are those of :func:`doubt_of`. Runs count in which the same knob was turned from
-    about the same value to about the same one, whatever else they are.
+    about the same value to about the same one, whatever else they are. Of a knob that is turned
+    with others the share in the gain is not known: it is told if it brought nothing.
     """
     if not (isinstance(before, Scenario) and isinstance(after, Scenario)):
         return ""
-    known = (errors or model_errors()).changes
+    known, turns = (errors or model_errors()).changes, _turns(before, after, phase)
+    bound = gain if len(turns) == 1 else min(gain, _NOTHING)
     told = [
         f"{one.at_most:.3g} times with {turn._replace(before=one.before, after=one.after).words} "
         f"({_listed(one.claims)})"
-        for turn in _turns(before, after, phase)
+        for turn in turns
         if turn.kind in known
         for one in _nearest(known[turn.kind].measured, turn)
-        if one.at_most < gain
+        if one.at_most < bound
     ]
     return f"Measured runs show no such gain: at most {', '.join(told)}." if told else ""
 

@@ -202,5 +202,8 @@ def test_measured_runs_of_other_changes_or_of_such_a_gain_say_nothing() -> None:
     assert not told(1.4, aggregators(1), aggregators(4))
     assert not told(3.8, aggregators(4), aggregators(8)), "the first value is another"
     assert not told(3.8, aggregators(1), aggregators(1))
+    wider = {"striping": {"count": 16, "size": 1 << 20}}
+    assert not told(9.0, aggregators(1), aggregators(4, **wider)), "stripes may bring the rest"
+    assert "(B09)" in told(9.0, aggregators(1, 0), aggregators(4, 0, **wider)), "it brings nothing"
     assert not told(3.8, job(), job(1, 8)), "8 MiB were measured, from 8 MiB on"
     assert not measured_words(3.8, object(), aggregators(4), "write")
