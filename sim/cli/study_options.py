@@ -133,23 +133,17 @@ class Study:
         with ProgressBar(counted) as progress:
             return make(progress)
 
-    def run_kept(self, make: Callable[[Callable[[int, int], None]], _Kept]) -> _Kept:
+    def run_kept(self, make: Callable[[ProgressBar], _Kept]) -> _Kept:
         """Return a study whose runs are kept; say how many are, after an interrupt as well."""
-        told = (0, 0)
-
-        def watched(progress: ProgressBar) -> _Kept:
-            def tell(finished: int, total: int) -> None:
-                nonlocal told
-                told = finished, total
-                progress(finished, total)
-
-            return make(tell)
-
+        self.check()
+        progress = ProgressBar("runs")
         try:
-            made = self.run(watched)
+            with progress:
+                made = make(progress)
         except KeyboardInterrupt:
+            finished, total = progress.told
             say(
-                f"{told[0]} of {told[1]} runs have finished and are kept; the same command does "
+                f"{finished} of {total} runs have finished and are kept; the same command does "
                 "the others"
             )
             raise

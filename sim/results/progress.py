@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +12,9 @@ if TYPE_CHECKING:
 
     from xc40io.run.foreseen import Foreseen
 
-Counted = Literal["bytes", "runs", "logs"]
-"""What is counted: the bytes that one run moves, or runs, or logs."""
+Counted = Literal["bytes", "operations", "runs", "logs", "seconds"]
+"""What is counted: the bytes that one run moves, or what it does to names of files where it moves
+none; runs, logs, or seconds of a limit."""
 
 _PATIENCE = 1.0
 """Seconds of waiting before the bar appears."""
@@ -43,6 +43,7 @@ class ProgressBar:
         self._bar: Progress | None = None
         self._words = "simulated"
         self._expected = ""  # said when something is shown for the first time
+        self.told = (0, 0)  # what it was called with last
 
     def __enter__(self) -> ProgressBar:
         return self
@@ -58,6 +59,7 @@ class ProgressBar:
 
     def __call__(self, done: int, total: int) -> None:
         """Show that ``done`` of ``total`` have been done."""
+        self.told = done, total
         if not self._on_terminal:
             self._write_line(done, total)
             return
@@ -88,25 +90,25 @@ class ProgressBar:
         )
         print(f"xc40io: {self._words}: {what}{share}", file=sys.stderr, flush=True)
 
-    def counting(self, counted: Counted) -> Callable[[int, int], None]:
-        """Return a function that shows how many bytes or runs are done, anew for each kind."""
+    def counting(self, counted: Counted) -> Counting:
+        """Return what shows how many bytes or runs are done, anew for each kind."""
+        return Counting(self, counted)
 
-        def show(done: int, total: int) -> None:
-            if counted != self._counted and self._bar is not None:
-                self._bar.stop()
-                self._bar = None
-            self._counted = counted
-            self(done, total)
+    def count(self, counted: Counted) -> None:
+        """Count something else from now on."""
+        if counted != self._counted and self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        self._counted = counted
 
-        return show
+    def foretell(self, runs: Foreseen) -> None:
+        """Say what runs will be: at once if that is too much, else when there is time to read it.
 
-    def foretell(self, run: Foreseen) -> None:
-        """Say what a run will be: at once if that is too much, else when there is time to read it.
-
-        It is told before the run, of which the numbers follow.
+        It is told before the runs, of which the numbers follow.
         """
-        smaller = run.too_much()
-        self._expected = run.words + smaller
+        self._counted = _unit(self._counted, runs)
+        smaller = runs.too_much()
+        self._expected = runs.words + smaller
         if smaller:
             self._say_expected()
 
@@ -118,6 +120,28 @@ class ProgressBar:
     def say(self, words: str) -> None:
         """Show from the next number on what is being done."""
         self._words = words
+
+
+class Counting:
+    """Shows on a bar how far runs have come that count something of their own."""
+
+    def __init__(self, bar: ProgressBar, counted: Counted) -> None:
+        self._bar, self._counted = bar, counted
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show that ``done`` of ``total`` have been done."""
+        self._bar.count(self._counted)
+        self._bar(done, total)
+
+    def foretell(self, runs: Foreseen) -> None:
+        """Say what the runs will be."""
+        self._counted = _unit(self._counted, runs)
+        self._bar.foretell(runs)
+
+
+def _unit(counted: Counted, runs: Foreseen) -> Counted:
+    """Return what is counted of runs: operations where they move no bytes."""
+    return "operations" if counted == "bytes" and not runs.moves else counted
 
 
 def _bar(counted: str) -> Progress:

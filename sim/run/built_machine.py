@@ -24,7 +24,7 @@ from xc40io.plane.stations import StationBook
 from xc40io.run.fabric import fabric_of
 from xc40io.run.job_run import JobRun
 from xc40io.run.placement import PlacedJob, place_jobs, programs_of, storage_of
-from xc40io.run.submission import JobAllocator, Submission
+from xc40io.run.submission import JobAllocator, Submission, work_of
 from xc40io.workloads.job import Job
 
 Progress = Callable[[int, int], None]
@@ -84,11 +84,11 @@ def build_machine(
     others = background_of(background, machine, seed)
     assembly = assemble(machine, fabric, programs, others, seed, record=record)
     plane, book = assembly
-    bytes_to_move = sum(job.bytes_to_move for job in submissions)
+    everything, moved = work_of(submissions), any(job.bytes_to_move for job in submissions)
 
     def watch() -> None:
         if progress is not None:
-            progress(_done(plane, runs, bytes_to_move), bytes_to_move)
+            progress(_done(plane, runs, everything, moved=moved), everything)
 
     environment = Environment(plane, watch)
     happening = Faults(assembly, machine, fabric, environment)
@@ -106,11 +106,12 @@ def build_machine(
     )
 
 
-def _done(plane: Plane, runs: Sequence[JobRun], bytes_to_move: int) -> int:
-    """Return the bytes that count as moved, for the progress."""
-    if len(runs) == 1 and runs[0].job.share_done:
-        return int(runs[0].job.share_done[-1]() * bytes_to_move)
-    return min(int(plane.counts[2]), bytes_to_move)  # with what is read ahead they may be more
+def _done(plane: Plane, runs: Sequence[JobRun], everything: int, *, moved: bool) -> int:
+    """Return how much of all counts as done, for the progress; ``moved``: of bytes to move."""
+    shares = [run.job.share_done[-1]() for run in runs if run.job.share_done]
+    if shares and (len(runs) == 1 or not moved):
+        return int(sum(shares) / len(runs) * everything)
+    return min(int(plane.counts[2]), everything)  # with what is read ahead they may be more
 
 
 def job_run(

@@ -1,11 +1,12 @@
-"""How long a run will take and how much memory, by what its jobs say that they will do."""
+"""How long runs will take and how much memory, by what their jobs say that they will do."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from xc40io.config.machine import Machine
 from xc40io.run.submission import Submission
@@ -20,9 +21,15 @@ _OF_CALL, _OF_RPC, _OF_PIECE, _OF_OPERATION = 2, 13, 25, 4
 """Events of a call, of a bulk RPC, of a call with an RPC and a lock of its own, of metadata."""
 
 _PROCESS, _OF_NODE, _OF_RANK = 84_000_000, 24_000, 4_500
-_OF_LOCK, _OF_FLIGHT, _CACHED = 600, 200, 200
-"""Bytes: before anything runs, of a node, a rank, a lock that stays, an RPC on its way, and what
-page caches remember of a call that lies by itself."""
+_OF_LOCK, _OF_FLIGHT, _CACHED, _LISTED = 600, 200, 200, 150
+"""Bytes: before anything runs, of a node, a rank, a lock that stays, an RPC on its way, what page
+caches remember of a call that lies by itself, and what is listed of an operation of metadata."""
+
+_RECORDING = 1.5
+"""Times as long as without a recording, at most: docs/recording.md."""
+
+_RECORDED, _MOST_RECORDED = 65, 1.7e9
+"""Bytes of what is recorded of an event, and of all that can be, while it is put together."""
 
 _LONG = 600.0
 """Seconds above which it is said what would make a run smaller."""
@@ -30,16 +37,36 @@ _LONG = 600.0
 
 @dataclass(frozen=True)
 class Foreseen:
-    """What a run will be, about."""
+    """What a run, or all runs of a study, will be, about."""
 
-    ranks: int
-    nodes: int
+    ranks: int  # of a run; of several, of the one that takes most memory
+    crowded: bool  # whether it is they who take most of it
     calls: float  # that move bytes
     rpcs: float  # of whole size, several that are handled as one counted once
     pieces: float  # calls with an RPC and a lock of their own
     operations: float  # of metadata
-    locks: float  # that stay, at most
-    flying: float  # RPCs that are on their way at a time, at most
+    memory: float  # bytes, of all that run at a time
+    moves: bool = True  # whether it is known how many bytes are moved: any at all
+    recorded: bool = False
+    at_most: bool = False  # whether something may end it before it has done all that
+    runs: int = 1
+    processes: int = 1  # that share the runs
+
+    @staticmethod
+    def of_study(runs: Sequence[Foreseen], processes: int) -> Foreseen:
+        """Return what several runs will be in so many processes, which take turns at them."""
+        large = sorted(runs, key=lambda run: -run.memory)[:processes]
+        return replace(
+            large[0],
+            calls=sum(run.calls for run in runs),
+            rpcs=sum(run.rpcs for run in runs),
+            pieces=sum(run.pieces for run in runs),
+            operations=sum(run.operations for run in runs),
+            memory=sum(run.memory for run in large),
+            at_most=any(run.at_most for run in runs),
+            runs=len(runs),
+            processes=len(large),
+        )
 
     @property
     def events(self) -> float:
@@ -49,14 +76,9 @@ class Foreseen:
 
     @property
     def seconds(self) -> float:
-        """Seconds of a processor."""
-        return self.events / EVENTS_A_SECOND
-
-    @property
-    def memory(self) -> float:
-        """Bytes of memory."""
-        there = _PROCESS + _OF_NODE * self.nodes + _OF_RANK * self.ranks
-        return there + _OF_LOCK * self.locks + _OF_FLIGHT * self.flying + _CACHED * self.pieces
+        """Seconds, of a processor for each process."""
+        slower = _RECORDING if self.recorded else 1.0
+        return slower * self.events / EVENTS_A_SECOND / self.processes
 
     @property
     def words(self) -> str:
@@ -70,9 +92,12 @@ class Foreseen:
             )
             if number >= 1
         ]
-        what = ", ".join((f"{self.ranks:,} ranks", *counted))
+        of = f"{self.runs:,} runs" if self.runs > 1 else f"{self.ranks:,} ranks"
+        about = "at most" if self.at_most else "about"
+        shared = f" in {self.processes} processes" if self.processes > 1 else ""
         return (
-            f"{what}: about {_span(self.seconds)} and {_about(self.memory / 1e9, 2)} GB of memory"
+            f"{', '.join((of, *counted))}: {about} {_span(self.seconds)}{shared} and "
+            f"{_about(self.memory / 1e9, 2)} GB of memory"
         )
 
     def too_much(self) -> str:
@@ -81,10 +106,13 @@ class Foreseen:
         if self.seconds <= _LONG and self.memory <= free:
             return ""
         than = "" if self.memory <= free else f", of which {_about(free / 1e9, 2)} GB are free"
-        return f"{than}; smaller would be {self._smaller()}"
+        fewer = "fewer runs, or of each " if self.runs > 1 else ""
+        if self.memory > free and self.processes > 1:
+            fewer = "fewer processes (--jobs), or of each run "
+        return f"{than}; smaller would be {fewer}{self._smaller()}"
 
     def _smaller(self) -> str:
-        """Return what would make it smaller, by what most of it is."""
+        """Return what would make it, or each run, smaller, by what most of it is."""
         parts = {
             "larger calls, fewer of them, or fewer repetitions": (
                 _OF_CALL * self.calls + _OF_PIECE * self.pieces
@@ -92,29 +120,45 @@ class Foreseen:
             "fewer bytes or repetitions, or --rpcs-as-one 8": _OF_RPC * self.rpcs,
             "fewer files or iterations": _OF_OPERATION * self.operations,
         }
-        if self.seconds <= _LONG and _OF_RANK * self.ranks > _OF_LOCK * self.locks:
+        if self.seconds <= _LONG and self.crowded:
             return "fewer nodes, or fewer ranks on each"
         return max(parts, key=parts.__getitem__)
 
 
-def foreseen(submissions: Sequence[Submission], machine: Machine) -> Foreseen:
-    """Return what a run of some jobs on a machine will be, about.
+@runtime_checkable
+class Foretold(Protocol):
+    """Who is told how far runs have come, and before what they will be."""
 
-    What only the run can tell, as how much a benchmark does before a deadline, is not in it.
+    def __call__(self, done: int, total: int, /) -> None:
+        """Tell how far they have come."""
+
+    def foretell(self, runs: Foreseen) -> None:
+        """Tell what they will be."""
+
+
+def foreseen(
+    submissions: Sequence[Submission], machine: Machine, *, record: bool = False
+) -> Foreseen:
+    """Return what a run of some jobs on a machine will be, about; ``record``: with a recording.
+
+    Where something ends a job early, as a deadline, it is the most that it can be.
     """
     rpc_size = machine.lustre.rpc_size
     unused = machine.lustre.unused_locks_per_core * machine.nodes.cores
-    calls = rpcs = pieces = operations = locks = flying = 0.0
+    calls = rpcs = pieces = apart = operations = locks = flying = 0.0
     for job in submissions:
         on_lustre = job.scenario.target.kind == "lustre"
         operations += job.workload.metadata_operations(job.ranks)
-        for moved, phase in _moved(job):
+        for moved, phase in job.workload.moved(job.ranks):
             of_phase = moved / (phase.call or rpc_size)
             calls += of_phase
             if not on_lustre:
                 continue
             if phase.call is not None and _is_alone(phase, rpc_size):
                 pieces += of_phase
+            elif phase.scattered and of_phase * rpc_size > moved:
+                rpcs += of_phase
+                apart += of_phase
             else:
                 rpcs += moved / rpc_size
         count = job.scenario.striping.count or 1
@@ -122,24 +166,27 @@ def foreseen(submissions: Sequence[Submission], machine: Machine) -> Foreseen:
         locks += min(pieces, oscs * unused)
         most = job.scenario.nodes * machine.lustre.osts * machine.lustre.max_rpcs_in_flight
         flying += min(rpcs + pieces, most)
-    return Foreseen(
-        ranks=sum(job.ranks for job in submissions),
-        nodes=sum(job.scenario.nodes for job in submissions),
+    ranks = sum(job.ranks for job in submissions)
+    nodes = sum(job.scenario.nodes for job in submissions)
+    there = _PROCESS + _OF_NODE * nodes + _OF_RANK * ranks
+    run = Foreseen(
+        ranks=ranks,
+        crowded=_OF_RANK * ranks > _OF_LOCK * locks,
         calls=calls,
         rpcs=rpcs,
         pieces=pieces,
         operations=operations,
-        locks=locks,
-        flying=flying,
+        memory=there
+        + _OF_LOCK * locks
+        + _OF_FLIGHT * flying
+        + _CACHED * (pieces + apart)
+        + _LISTED * operations,
+        moves=any(job.bytes_to_move for job in submissions),
+        recorded=record,
+        at_most=any(job.workload.may_end_early for job in submissions),
     )
-
-
-def _moved(job: Submission) -> Iterator[tuple[float, PhaseTraits]]:
-    """Yield the bytes of all phases of each kind, with their traits."""
-    phases = job.workload.phase_traits(job.ranks)
-    of_one = sum(phase.bytes_a_rank for phase in phases)
-    for phase in phases if of_one else ():
-        yield job.bytes_to_move * phase.bytes_a_rank / of_one, phase
+    recorded = min(_RECORDED * run.events, _MOST_RECORDED) if record else 0.0
+    return replace(run, memory=run.memory + recorded)
 
 
 def _is_alone(phase: PhaseTraits, rpc_size: int) -> bool:

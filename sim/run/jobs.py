@@ -19,7 +19,7 @@ from xc40io.config.scenario import Scenario, changed_machine, check_job
 from xc40io.config.units import format_seconds
 from xc40io.engine.types import Indices
 from xc40io.run.built_machine import Progress
-from xc40io.run.foreseen import Foreseen
+from xc40io.run.foreseen import Foreseen, Foretold
 from xc40io.run.job_list import SeededJob, all_jobs, seeded_jobs
 from xc40io.run.result import Result, save
 from xc40io.run.simulate import run_jobs
@@ -160,7 +160,6 @@ def simulate_jobs(
     record: bool = False,
     progress: Progress | None = None,
     say: Callable[[str], None] | None = None,
-    foretell: Callable[[Foreseen], None] | None = None,
 ) -> JobsResult:
     """Run the jobs of a scenario together to the end of the last one.
 
@@ -175,11 +174,10 @@ def simulate_jobs(
     record
         Whether to record what all jobs do together.
     progress
-        Told from time to time how far all runs have come.
+        Told from time to time how far all runs have come; before, if it takes that, what the jobs
+        together will be.
     say
         Told what is being run, before each run.
-    foretell
-        Told before how long the jobs together will take, and how much memory.
 
     Raises
     ------
@@ -196,7 +194,7 @@ def simulate_jobs(
     part = _Parts(progress, 1 + alone_too)
 
     tell("all jobs")
-    together = _run(scenario, machine, jobs, _NONE, record=record, progress=part, foretell=foretell)
+    together = _run(scenario, machine, jobs, _NONE, record=record, progress=part)
     part.ended()
     at_work = _at_work(together)
     outcomes = []
@@ -258,7 +256,6 @@ def _run(
     *,
     record: bool = False,
     progress: Progress | None = None,
-    foretell: Callable[[Foreseen], None] | None = None,
 ) -> list[Result]:
     """Run jobs together, each with its given allocation, if any."""
     submissions = [
@@ -276,7 +273,6 @@ def _run(
         ],
         record=record,
         progress=progress,
-        foretell=foretell,
     )
 
 
@@ -295,7 +291,12 @@ class _Parts:
         self._total = self._total or total * self._times
         self._own = total
         if self._tell is not None:
-            self._tell(self._before + done, self._total)
+            self._tell(min(self._before + done, self._total), self._total)
+
+    def foretell(self, run: Foreseen) -> None:
+        """Tell what the first run will be."""
+        if isinstance(self._tell, Foretold) and not self._total:
+            self._tell.foretell(run)
 
     def ended(self) -> None:
         """Note that a run has ended: the next one begins where it is done."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +20,11 @@ from xc40io.engine.compiled import is_compiling
 from xc40io.machine.loop import run
 from xc40io.run.built_machine import BuiltMachine, Progress, build_machine
 from xc40io.run.deadlock import deadlock
-from xc40io.run.foreseen import Foreseen, foreseen
+from xc40io.run.foreseen import Foretold, foreseen
 from xc40io.run.recording import recorded_by
 from xc40io.run.result import Result
 from xc40io.run.station_table import station_table
-from xc40io.run.submission import Submission
+from xc40io.run.submission import Submission, work_of
 from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.workload import Workload
 
@@ -35,7 +35,6 @@ def simulate(
     progress: Progress | None = None,
     workload: Workload | None = None,
     record: bool = False,
-    foretell: Callable[[Foreseen], None] | None = None,
 ) -> Result:
     """Run a scenario of one job to its end.
 
@@ -44,14 +43,13 @@ def simulate(
     scenario
         What to run: a scenario, the name of one that ships, or the path of its file.
     progress
-        Told from time to time how far it has come.
+        Told from time to time how far it has come; before, what it will be, if it takes that
+        (:class:`~xc40io.run.foreseen.Foretold`).
     workload
         In place of the one that the scenario describes: one that was made already, and has not run
         yet.
     record
         Whether to record every call, RPC, request, lock and wait: ``Result.recording``.
-    foretell
-        Told before how long it will take, and how much memory.
 
     Returns
     -------
@@ -87,7 +85,6 @@ def simulate(
         faults=said_faults(scenario.faults, scenario.slow),
         record=record or workload.needs_recording,
         progress=progress,
-        foretell=foretell,
     )
     return result
 
@@ -101,7 +98,6 @@ def run_jobs(
     faults: Sequence[FieldFault] = (),
     record: bool = False,
     progress: Progress | None = None,
-    foretell: Callable[[Foreseen], None] | None = None,
 ) -> list[Result]:
     """Run jobs to their ends.
 
@@ -113,8 +109,6 @@ def run_jobs(
         The jobs, checked, in the order in which they get their nodes.
     background, seed, faults, record, progress
         As :func:`~xc40io.run.built_machine.build_machine` takes them.
-    foretell
-        Told before how long it will take, and how much memory.
 
     Returns
     -------
@@ -128,8 +122,8 @@ def run_jobs(
         If they do not fit the machine, or one of them turns out to be impossible.
     """
     began = time.perf_counter()
-    if foretell is not None:
-        foretell(foreseen(submissions, machine))
+    if isinstance(progress, Foretold):
+        progress.foretell(foreseen(submissions, machine, record=record))
     built = build_machine(
         machine,
         submissions,
@@ -143,7 +137,7 @@ def run_jobs(
     processes = [environment.process(run.process()) for run in built.runs]
     _run(built, environment.all_of(processes))
     if progress is not None:
-        everything = sum(job.bytes_to_move for job in submissions)
+        everything = work_of(submissions)
         progress(everything, everything)
     built.faults.settle()
     stations = station_table(built.plane, built.book)

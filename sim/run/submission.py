@@ -124,6 +124,12 @@ class Submission(NamedTuple):
             )
 
 
+def work_of(jobs: Sequence[Submission]) -> int:
+    """Return the bytes that jobs move; where there are none, what they do to names of files."""
+    moved = sum(job.bytes_to_move for job in jobs)
+    return moved or sum(job.workload.metadata_operations(job.ranks) for job in jobs)
+
+
 def in_job(name: str, error: InputError) -> InputError:
     """Return an error with the name of the job that it concerns, if it has one."""
     return InputError(f"job {name}: {error}") if name else error

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from xc40io.config.errors import InputError
 from xc40io.config.faults import Fault
 from xc40io.config.job_form import HINTS
 from xc40io.config.jobs import Job, JobsScenario
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, machine_of
 from xc40io.mpi.hint_text import with_more_hints
+from xc40io.run.foreseen import Foreseen, Foretold, foreseen
 from xc40io.run.job_list import seeded_jobs
-from xc40io.run.jobs import machine_of_jobs, simulate_some
+from xc40io.run.jobs import machine_of_jobs, simulate_some, submission_of
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
-from xc40io.run.submission import Allocation
+from xc40io.run.submission import Allocation, Submission
 from xc40io.studies.processes import bytes_to_move
+from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.job_results import phase_title
 from xc40io.workloads.replay.outcome import ReplayOutcome
 
@@ -95,6 +99,14 @@ class Case:
         """Return about how many bytes are simulated one by one: the longest runs have most."""
         return sum(map(bytes_to_move, self.jobs())) / self.scenario.rpcs_as_one
 
+    def foreseen(self) -> Foreseen:
+        """Return what the run will be, about."""
+        scenario, machine = self.scenario, self.machine
+        if isinstance(scenario, Scenario):
+            return foreseen([Submission(scenario, workload_of(scenario.workload))], machine)
+        jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name not in self.absent]
+        return foreseen([submission_of(scenario, machine, one, None) for one in jobs], machine)
+
     def jobs(self) -> list[Scenario | Job]:
         """Return the jobs that are listed or drawn; the only one is the scenario."""
         if isinstance(self.scenario, Scenario):
@@ -168,6 +180,18 @@ class Case:
         """Return the case without some jobs; the others get what they got in its run."""
         allocations = {name: result.allocation for name, result in results.items()}
         return replace(self, absent=names, allocations=allocations)
+
+
+def foretell(cases: Iterable[Case], processes: int, told: object) -> None:
+    """Tell what runs in so many processes will be, if that is what ``told`` is told of."""
+    if not isinstance(told, Foretold):
+        return
+    runs = []
+    for case in cases:
+        with suppress(InputError):  # which the run says, too
+            runs.append(case.foreseen())
+    if runs:
+        told.foretell(Foreseen.of_study(runs, processes))
 
 
 def _hinted(job: Any, hints: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -45,9 +46,6 @@ class Simulations:
         Told how far a call of :meth:`run` has come; runs that are remembered are not counted.
     scheduler
         Of Dask, whose workers run the scenarios in place of processes: its address, or its file.
-    most
-        Of a study that decides from results what to run next, how many runs it makes at most: then
-        that is the total of its progress, of all calls of :meth:`run` together.
 
     Attributes
     ----------
@@ -63,7 +61,6 @@ class Simulations:
         cache: Store | None = None,
         progress: Progress | None = None,
         scheduler: str | None = None,
-        most: int | None = None,
     ) -> None:
         self.simulated = 0
         self.recalled = 0
@@ -72,7 +69,8 @@ class Simulations:
         self._cache = cache
         self._progress = progress
         self._scheduler = scheduler
-        self._most = most
+        self._most: int | None = None
+        self._expected: Callable[[], tuple[int, int]] | None = None
         self._ended: dict[str, Ended] = {}
 
     @staticmethod
@@ -81,7 +79,6 @@ class Simulations:
         store: str | Path | None = None,
         progress: Progress | None = None,
         scheduler: str | None = None,
-        most: int | None = None,
     ) -> Simulations:
         """Return the simulations of a study; each run is kept in the store once it has finished.
 
@@ -95,11 +92,21 @@ class Simulations:
             Told how many runs are done, and of how many that have not been done before.
         scheduler
             Of Dask, whose workers run all in place of processes: its address, or its file.
-        most
-            How many runs there will be at most, where that follows from no call of :meth:`run`.
         """
         kept = Store(None if store is None else Path(store))
-        return Simulations(jobs or processors(), kept, progress, scheduler, most)
+        return Simulations(jobs or processors(), kept, progress, scheduler)
+
+    def expect(self, runs: int | None = None, *, seconds: float | None = None) -> None:
+        """Say what a study makes at most that decides from results what to run next.
+
+        That is the total of its progress, of all calls of :meth:`run` together: its runs, or the
+        seconds from now on.
+        """
+        began, self._most = time.monotonic(), runs
+        if runs is not None:
+            self._expected = lambda: (min(self.simulated, runs), runs)
+        elif seconds is not None:
+            self._expected = lambda: (int(min(time.monotonic() - began, seconds)), int(seconds))
 
     def counted(self) -> dict[str, Any]:
         """Return the runs and notes of a :class:`~xc40io.studies.study_result.KeptStudy`."""
@@ -114,6 +121,7 @@ class Simulations:
             for key, scenario in zip(named, scenarios, strict=True)
             if isinstance(key, str) and not self._recall(key)
         }
+        self._foretell(missing)
         self._tell(0, len(missing))
         for done, (key, ended) in enumerate(self._simulate(missing), start=1):
             self._keep(key, ended)
@@ -134,9 +142,20 @@ class Simulations:
     def _tell(self, done: int, total: int) -> None:
         if self._progress is None or not total:
             return
-        if self._most is not None:
-            done, total = min(self.simulated, self._most), self._most
+        if self._expected is not None:
+            done, total = self._expected()
         self._progress(done, total)
+
+    def _foretell(self, missing: Mapping[str, Runnable]) -> None:
+        """Tell what runs will be, unless the clock limits them, or the study was told of before."""
+        from xc40io.studies.case import Case, foretell
+
+        if not missing or self._scheduler is not None:
+            return
+        cases = [Case(scenario) for scenario in missing.values()]
+        if self._expected is not None:  # the first of a study stand for all
+            cases *= 0 if self.simulated else (self._most or 0) // len(cases)
+        foretell(cases, self._jobs, self._progress)
 
     def _recall(self, key: str) -> bool:
         """Remember the result of a run, if it is known."""

@@ -7,11 +7,11 @@ reads a command line to find it out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import gcd
 from typing import Final, Literal
 
-from xc40io.config.kept import kept
+from xc40io.config.kept import NOT_KEPT, kept
 
 OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
 """A file for each rank; one file, each rank by itself; one file, through MPI-IO's aggregators."""
@@ -50,6 +50,8 @@ class PhaseTraits:
     # whether each call goes past the page cache, and whether an fsync follows it
     direct: bool = False
     synced: bool = False
+    # whether calls come in no order, and what lies beside them is nowhere at hand
+    scattered: bool = field(default=False, metadata=NOT_KEPT)
     over_mpi: bool = False  # whether it goes through MPI-IO, so that collective calls are a choice
     hinted: bool = False  # whether the program hands hints of its own to MPI-IO, be they none
     shifted: bool = False  # whether ranks read what others wrote

@@ -7,7 +7,7 @@ the job what all workloads leave: rows, activities, files, notes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from xc40io.config.asked_workload import Workload as AskedWorkload
@@ -94,9 +94,21 @@ class Workload(ABC):
         """Return how many items so many ranks make, look at and remove, where that is the work."""
         return 0
 
+    @property
+    def may_end_early(self) -> bool:
+        """Whether something, as a deadline, may end it before it has done all that."""
+        return False
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
         """Return what its phases are that differ; ranks: of the job."""
         return (PhaseTraits(bytes_a_rank=self.bytes_to_move(ranks) // ranks),)
+
+    def moved(self, ranks: int) -> Iterator[tuple[float, PhaseTraits]]:
+        """Yield the bytes of all phases of each kind, with their traits, if it goes to its end."""
+        phases = self.phase_traits(ranks)
+        of_one = sum(phase.bytes_a_rank for phase in phases)
+        for phase in phases if of_one else ():
+            yield self.bytes_to_move(ranks) * phase.bytes_a_rank / of_one, phase
 
     def traits(self, scenario: Scenario) -> Traits:
         """Return what its phases are in the job of a scenario."""

@@ -52,9 +52,17 @@ def test_bytes_of_one_run_are_counted_and_then_runs(monkeypatch):
     assert "3/7" in stream.getvalue()
 
 
-def foreseen(calls: float) -> Foreseen:
-    none = {"rpcs": 0.0, "operations": 0.0, "flying": 0.0}
-    return Foreseen(2, 2, calls, pieces=calls, locks=calls, **none)
+def foreseen(calls: float, operations: float = 0.0) -> Foreseen:
+    return Foreseen(
+        ranks=2,
+        crowded=False,
+        calls=calls,
+        rpcs=0.0,
+        pieces=calls,
+        operations=operations,
+        memory=8e7 + 800 * calls,
+        moves=calls > 0,
+    )
 
 
 def test_what_a_run_will_be_is_said_with_the_first_line(monkeypatch, capsys):
@@ -68,6 +76,16 @@ def test_what_a_run_will_be_is_said_with_the_first_line(monkeypatch, capsys):
     said = "2 ranks, 1,000,000 calls, 1,000,000 bulk RPCs: about 10 s and 0.88 GB of memory"
     assert first == f"xc40io: {said}"
     assert len(rest) == 2
+
+
+def test_operations_are_counted_where_no_bytes_are_moved(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_SILENCE", 0.0)
+    with progress.ProgressBar("runs") as bar:
+        of_run = bar.counting("bytes")
+        of_run.foretell(foreseen(0.0, operations=2000))
+        of_run(500, 2000)
+        of_run(1000, 2000)
+    assert capsys.readouterr().err.endswith("simulated: 1,000 of 2,000 operations (50%)\n")
 
 
 def test_what_would_make_a_run_smaller_is_said_at_once(capsys):

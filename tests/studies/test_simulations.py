@@ -35,7 +35,8 @@ def test_equal_scenarios_are_run_once_and_told_of():
 
 def test_a_study_that_knows_its_most_runs_has_a_total_that_does_not_grow():
     told: list[tuple[int, int]] = []
-    simulations = Simulations(progress=lambda *numbers: told.append(numbers), most=3)
+    simulations = Simulations(progress=lambda *numbers: told.append(numbers))
+    simulations.expect(3)
     for nodes in (1, 2, 1, 3, 4):
         simulations.run([scenario(nodes)])
     assert told == [(0, 3), (1, 3), (1, 3), (2, 3), (2, 3), (3, 3), (3, 3), (3, 3)]

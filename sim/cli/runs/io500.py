@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,11 +20,11 @@ from xc40io.config.errors import InputError, naming
 from xc40io.results.progress import ProgressBar
 from xc40io.workloads.io500.command import Io500
 from xc40io.workloads.io500.ini import format_ini, read_ini
-from xc40io.workloads.io500.outcome import PHASES
+from xc40io.workloads.io500.outcome import PHASES, Io500Phase
 
 if TYPE_CHECKING:
     from xc40io.config.scenario import Scenario
-    from xc40io.run.built_machine import Progress
+    from xc40io.run.foreseen import Foreseen
 
 _NODES = 10
 """Nodes of the list on which all have as many."""
@@ -132,25 +132,31 @@ def _run(scenario: Scenario, view: View, keep: Keep) -> None:
     make_folder(folder, OPTION)
     for name in RESULT_FILES:
         check_writable(f"{folder}/{name}", OPTION)
-    with _progress(workload) as progress:
+    with ProgressBar("runs") as bar:
+        workload.tell = bar.say
+        told = _Phases(bar, workload.phases)
         try:
-            result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
+            result = simulate(scenario, progress=told, workload=workload, record=keep.recorded)
         except KeyboardInterrupt:
             _keep_finished(workload, scenario)
             raise
     tell_result(result, view, keep)
 
 
-@contextmanager
-def _progress(workload: Io500) -> Iterator[Progress]:
-    """Show which phase is being simulated, while somebody looks on."""
-    with ProgressBar("runs") as bar:
-        workload.tell = bar.say
+@dataclass
+class _Phases:
+    """Shows how many phases have ended, while somebody looks on."""
 
-        def show(_moved: int, _total: int) -> None:
-            bar(len(workload.phases), len(PHASES))
+    bar: ProgressBar
+    ended: Sequence[Io500Phase]
 
-        yield show
+    def __call__(self, _done: int, _total: int) -> None:
+        """Show it; how far the present one is, is not known."""
+        self.bar(len(self.ended), len(PHASES))
+
+    def foretell(self, runs: Foreseen) -> None:
+        """Say what all phases will be."""
+        self.bar.foretell(runs)
 
 
 def _keep_finished(workload: Io500, scenario: Scenario) -> None:

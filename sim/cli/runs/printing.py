@@ -48,13 +48,7 @@ def run_and_print(scenario: Scenario, view: View, keep: Keep) -> None:
     check_files(workload)
     check_view(view, scenario)
     with ProgressBar() as progress:
-        result = simulate(
-            scenario,
-            progress=progress,
-            workload=workload,
-            record=keep.recorded,
-            foretell=progress.foretell,
-        )
+        result = simulate(scenario, progress=progress, workload=workload, record=keep.recorded)
     tell_result(result, view, keep)
 
 

@@ -54,7 +54,6 @@ def run_jobs_and_print(scenario: JobsScenario, view: View, keep: Keep, *, alone:
             record=keep.recorded,
             progress=progress,
             say=progress.say,
-            foretell=progress.foretell,
         )
     outputs = [output_of(outcome.result) for outcome in result.jobs]
     in_turn(

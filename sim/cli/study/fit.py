@@ -125,6 +125,7 @@ def fit(
     asked = None if ask is None else _asked(ask, place)
     with ProgressBar("runs") as progress:
         simulations = Simulations.of_study(jobs, progress=progress)
+        simulations.expect(budget)
 
         def simulate(claims: Mapping[str, Claim]) -> Simulate:
             return simulating(claims, simulations)

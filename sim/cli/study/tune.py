@@ -162,7 +162,8 @@ def tune(
             ),
             measured,
             real,
-        )
+        ),
+        counted="runs" if asked["budget"].seconds is None else "seconds",
     )
     tell_runs(found)
     if not found.finished:

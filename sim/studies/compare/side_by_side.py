@@ -15,7 +15,7 @@ from xc40io.engine.processors import processors
 from xc40io.findings.waits import Wait
 from xc40io.run.jobs import JobsResult
 from xc40io.run.result import Result
-from xc40io.studies.case import Case, Phase, titles
+from xc40io.studies.case import Case, Phase, foretell, titles
 from xc40io.studies.compare.reasons import said, touched_by
 from xc40io.studies.compare.side import (
     AS_IT_IS,
@@ -275,6 +275,7 @@ def run_side_by_side(
             else:
                 found[place, seed] = known
     cases = {name: sides[place].case(seed) for name, (place, seed) in missing.items()}
+    foretell(cases.values(), jobs, progress)
     for done, (name, outcome) in enumerate(each(measure, cases, jobs, size=Case.size), 1):
         if isinstance(outcome, Failure):
             raise InputError(f"{name}: {outcome.reason}")

@@ -160,6 +160,8 @@ def sensitivity(
     simulations = Simulations.of_study(jobs, store, progress, scheduler)
     varied = _ranges(mix, paths, ranges or {}, width)
     trajectories = _trajectories(runs, len(varied), len(mix.jobs))
+    points = 1 + trajectories * (len(varied) + 1) + sobol * (_FEW + 2)
+    simulations.expect(len(mix.jobs) * points)
     study = _Study(mix, simulations)
     effects = study.morris(varied, trajectories)
     few = [

@@ -286,6 +286,7 @@ class Question:
             If it cannot be run, or there is nothing that may be turned.
         """
         began, scenario = time.monotonic(), self.scenario
+        self.simulations.expect(self.budget.runs, seconds=self.budget.seconds)
         if isinstance(scenario.machine, str):  # read once, not for each setting
             scenario = scenario.model_copy(update={"machine": load_machine(scenario.machine)})
         beside = read_beside(self.beside, scenario)
@@ -621,7 +622,7 @@ def tune(
         objective=objective,
         budget=spent,
         repeat=repeat,
-        simulations=Simulations.of_study(jobs, store, progress, scheduler, spent.runs),
+        simulations=Simulations.of_study(jobs, store, progress, scheduler),
         beside=beside,
     )
     return question.begin().run()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xc40io.config.asked_workload import Io500 as AskedIo500
@@ -15,6 +15,7 @@ from xc40io.workloads.io500.ini import checked
 from xc40io.workloads.io500.outcome import PHASES, Io500Outcome, Io500Phase
 from xc40io.workloads.io500.settings import Room, Settings, ior_test, mdtest_test
 from xc40io.workloads.ior.checks import check as check_ior
+from xc40io.workloads.ior.command import traits_of
 from xc40io.workloads.mdtest.checks import check as check_mdtest
 from xc40io.workloads.traits import METADATA, OWN, SHARED, PhaseTraits
 from xc40io.workloads.workload import Workload
@@ -85,6 +86,29 @@ class Io500(Workload):
         """Return nothing: how much is written, the stonewall decides."""
         return 0
 
+    @property
+    def may_end_early(self) -> bool:
+        """Whether it may do less than there is room for: it does until its rates are steady."""
+        return True
+
+    def moved(self, ranks: int) -> Iterator[tuple[float, PhaseTraits]]:
+        """Yield the bytes that there is room for in each phase of IOR."""
+        room = self.room(ranks)
+        for phase in PHASES:
+            if phase.startswith("ior") and self.settings.runs(phase):
+                for traits in traits_of(ior_test(self.settings, phase, room)[0]):
+                    yield float(traits.bytes_a_rank) * ranks, traits
+
+    def metadata_operations(self, ranks: int) -> int:
+        """Return what is done with the files that there is room for in all phases of mdtest."""
+        room = self.room(ranks)
+        tests = [
+            mdtest_test(self.settings, phase, room)[0]
+            for phase in PHASES
+            if phase.startswith("mdtest") and self.settings.runs(phase)
+        ]
+        return sum(test.item_operations(ranks) for test in tests)
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:  # noqa: ARG002
         """Return how ranks share the files of IOR; all that is not IOR is about metadata."""
         return (
@@ -108,6 +132,7 @@ class Io500(Workload):
         from xc40io.workloads.io500.run import Io500Run
 
         room = self.room(job.ranks)
+        job.share_done.append(lambda: len(self.phases) / len(PHASES))
         run = Io500Run(self.settings, room, self.tolerance, self.phases, self.tell, job)
         yield from run.run()
         return self.outcome(job.ranks)

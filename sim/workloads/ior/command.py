@@ -9,7 +9,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
-from xc40io.workloads.ior.parameters import WITHOUT_MPI, IorTest
+from xc40io.workloads.ior.parameters import WITHOUT_MPI, Access, IorTest
 from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, PhaseTraits
 from xc40io.workloads.workload import CommandWorkload
 
@@ -33,6 +33,38 @@ def _sharing(test: IorTest) -> str:
     if test.file_per_process:
         return OWN
     return COLLECTIVE if test.collective else SHARED
+
+
+def traits_of(test: IorTest, part: int = 0) -> tuple[PhaseTraits, ...]:
+    """Return what the phases of a test are."""
+    return tuple(
+        PhaseTraits(
+            part=part,
+            access=access.way,
+            sharing=_sharing(test),
+            bytes_a_rank=test.block_size * test.segments,
+            call=test.transfer_size,
+            block=test.block_size,
+            direct=test.direct_io,
+            synced=test.fsync_per_write,
+            scattered=_scatters(test, access),
+            over_mpi=test.api not in WITHOUT_MPI,
+            hinted=True,
+            shifted=test.reorders,
+            stripe_count=test.stripe_count,
+            stripe_size=test.stripe_size,
+            path=test.test_file.partition("@")[0],
+        )
+        for access in test.phases
+    )
+
+
+def _scatters(test: IorTest, access: Access) -> bool:
+    """Tell whether calls come in no order, and what lies beside them is nowhere at hand."""
+    if not test.random_offset or (test.random_offset > 1 and test.calls_per_block > 1):
+        return False
+    cached = test.write and not test.reorders  # by the rank itself, in its own file
+    return not test.file_per_process or (access.reads and not cached)
 
 
 class Ior(CommandWorkload):
@@ -70,27 +102,17 @@ class Ior(CommandWorkload):
         """Return the bytes that all tests move, if nothing stops them early."""
         return sum(test.bytes_to_move(ranks) for test in self.command.tests)
 
+    @property
+    def may_end_early(self) -> bool:
+        """Whether a deadline may end a test."""
+        return any(test.deadline for test in self.command.tests)
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:  # noqa: ARG002
         """Return what the phases of each test are."""
         return tuple(
-            PhaseTraits(
-                part=part,
-                access=access.way,
-                sharing=_sharing(test),
-                bytes_a_rank=test.block_size * test.segments,
-                call=test.transfer_size,
-                block=test.block_size,
-                direct=test.direct_io,
-                synced=test.fsync_per_write,
-                over_mpi=test.api not in WITHOUT_MPI,
-                hinted=True,
-                shifted=test.reorders,
-                stripe_count=test.stripe_count,
-                stripe_size=test.stripe_size,
-                path=test.test_file.partition("@")[0],
-            )
+            traits
             for part, test in enumerate(self.command.tests)
-            for access in test.phases
+            for traits in traits_of(test, part)
         )
 
     def described(self) -> dict[str, object]:

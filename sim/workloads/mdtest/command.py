@@ -47,6 +47,11 @@ class Mdtest(CommandWorkload):
         """Return what all iterations do with all items."""
         return self.command.test.item_operations(ranks)
 
+    @property
+    def may_end_early(self) -> bool:
+        """Whether a deadline may end the creation of files."""
+        return self.command.test.deadline > 0
+
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
         """Return that all are about metadata."""
         test = self.command.test

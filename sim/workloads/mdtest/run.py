@@ -56,8 +56,10 @@ def run(command: MdtestCommand, job: Job) -> Generator[simpy.Event, Any, MdtestO
     """Run a command with each number of ranks that it asks for: a SimPy process."""
     test, runs = command.test, []
     per_node, stride = min(job.all_ranks.per_node, job.ranks), _stride(test, job)
+    done = _Done(job, test.item_operations(job.ranks))
+    job.share_done.append(done.share)
     for part, tasks in enumerate(test.tasks(job.ranks)):
-        runs.append((yield from _Run(job, test, tasks, part, stride, {}).run()))
+        runs.append((yield from _Run(job, test, tasks, part, stride, {}, done=done).run()))
     return MdtestOutcome(
         command=command,
         nodes=-(-job.ranks // per_node),
@@ -77,6 +79,28 @@ def run_test(
     it, once they go on at one pace.
     """
     return (yield from _Run(job, test, job.ranks, 0, _stride(test, job), made, settling).run())
+
+
+class _Done:
+    """How much of what a job does with items is done; it never becomes less."""
+
+    def __init__(self, job: Job, operations: int) -> None:
+        self._job, self._all = job, max(operations, 1)
+        self._behind = self._now = 0  # operations in the phases before, and in the present one
+        self._steps = 0  # that its programs had to do when it was looked at first
+        self._share = 0.0
+
+    def begin(self, operations: int) -> None:
+        """Note that a phase of so many operations begins."""
+        self._behind, self._now, self._steps = self._behind + self._now, operations, 0
+
+    def share(self) -> float:
+        """Return how much is done, 0 to 1."""
+        left = self._job.filesystem.plane.operations_left(self._job.all_ranks.programs)
+        self._steps = max(self._steps, left)
+        here = self._now * (1.0 - left / self._steps) if self._steps else 0.0
+        self._share = max(self._share, (self._behind + here) / self._all)
+        return self._share
 
 
 def _stride(test: MdtestTest, job: Job) -> int:
@@ -100,8 +124,10 @@ class _Run:
         stride: int,  # ranks by which the items of the next phase are shifted
         made: Namespace,
         settling: Settling | None = None,
+        done: _Done | None = None,
     ) -> None:
         self._job = job
+        self._done = done
         self._test = test
         self._part = part
         self._stride = stride % tasks  # as far as it shifts anything
@@ -150,6 +176,8 @@ class _Run:
         plane = self._job.filesystem.plane
         before = self._ranks.waited(plane)
         self._wall = None
+        if self._done is not None and items is not None:
+            self._done.begin(self._test.rank_items * len(self._ranks))
         batch = self._ranks.batch()
         batch.add(Op.MARK, mark=_START)
         if items is None:
