@@ -43,7 +43,8 @@ class Foreseen:
     crowded: bool  # whether it is they who take most of it
     calls: float  # that move bytes
     rpcs: float  # of whole size, several that are handled as one counted once
-    pieces: float  # calls with an RPC and a lock of their own
+    apart: float  # calls with an RPC of their own
+    pieces: float  # and a lock of their own, too
     operations: float  # of metadata
     memory: float  # bytes, of all that run at a time
     moves: bool = True  # whether it is known how many bytes are moved: any at all
@@ -60,6 +61,7 @@ class Foreseen:
             large[0],
             calls=sum(run.calls for run in runs),
             rpcs=sum(run.rpcs for run in runs),
+            apart=sum(run.apart for run in runs),
             pieces=sum(run.pieces for run in runs),
             operations=sum(run.operations for run in runs),
             memory=sum(run.memory for run in large),
@@ -71,7 +73,9 @@ class Foreseen:
     @property
     def events(self) -> float:
         """Events of the data plane."""
-        moving = _OF_CALL * self.calls + _OF_RPC * self.rpcs + _OF_PIECE * self.pieces
+        moving = (
+            _OF_CALL * self.calls + _OF_RPC * (self.rpcs + self.apart) + _OF_PIECE * self.pieces
+        )
         return moving + _OF_OPERATION * self.operations
 
     @property
@@ -87,7 +91,7 @@ class Foreseen:
             f"{number:,.0f} {name}"
             for number, name in (
                 (self.calls, "calls"),
-                (self.rpcs + self.pieces, "bulk RPCs"),
+                (self.rpcs + self.apart + self.pieces, "bulk RPCs"),
                 (self.operations, "metadata operations"),
             )
             if number >= 1
@@ -115,7 +119,7 @@ class Foreseen:
         """Return what would make it, or each run, smaller, by what most of it is."""
         parts = {
             "larger calls, fewer of them, or fewer repetitions": (
-                _OF_CALL * self.calls + _OF_PIECE * self.pieces
+                _OF_CALL * self.calls + _OF_RPC * self.apart + _OF_PIECE * self.pieces
             ),
             "fewer bytes or repetitions, or --rpcs-as-one 8": _OF_RPC * self.rpcs,
             "fewer files or iterations": _OF_OPERATION * self.operations,
@@ -157,7 +161,6 @@ def foreseen(
             if phase.call is not None and _is_alone(phase, rpc_size):
                 pieces += of_phase
             elif phase.scattered and of_phase * rpc_size > moved:
-                rpcs += of_phase
                 apart += of_phase
             else:
                 rpcs += moved / rpc_size
@@ -165,7 +168,7 @@ def foreseen(
         oscs = job.scenario.nodes * (count if count > 0 else machine.lustre.osts)
         locks += min(pieces, oscs * unused)
         most = job.scenario.nodes * machine.lustre.osts * machine.lustre.max_rpcs_in_flight
-        flying += min(rpcs + pieces, most)
+        flying += min(rpcs + apart + pieces, most)
     ranks = sum(job.ranks for job in submissions)
     nodes = sum(job.scenario.nodes for job in submissions)
     there = _PROCESS + _OF_NODE * nodes + _OF_RANK * ranks
@@ -174,6 +177,7 @@ def foreseen(
         crowded=_OF_RANK * ranks > _OF_LOCK * locks,
         calls=calls,
         rpcs=rpcs,
+        apart=apart,
         pieces=pieces,
         operations=operations,
         memory=there

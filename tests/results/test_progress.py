@@ -58,6 +58,7 @@ def foreseen(calls: float, operations: float = 0.0) -> Foreseen:
         crowded=False,
         calls=calls,
         rpcs=0.0,
+        apart=0.0,
         pieces=calls,
         operations=operations,
         memory=8e7 + 800 * calls,

@@ -98,6 +98,7 @@ def test_a_small_run_is_not_too_much() -> None:
     [
         ({"ior": "-w -t 1m -b 10g -s 200"}, "fewer bytes or repetitions, or --rpcs-as-one 8"),
         ({"ior": "-w -t 4k -b 4k -s 1000000"}, "larger calls, fewer of them, or fewer repetitions"),
+        ({"ior": "-w -z -t 64k -b 160g"}, "larger calls, fewer of them, or fewer repetitions"),
         ({"mdtest": "-n 100000 -i 100"}, "fewer files or iterations"),
     ],
 )
