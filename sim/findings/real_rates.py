@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xc40io.findings.bottlenecks import merged
 from xc40io.run.result import Result
 from xc40io.trust.how_sure import Interval
-from xc40io.trust.sureness import Sureness, mebibytes, per_second, rate, span
+from xc40io.trust.sureness import Sureness, Write, mebibytes, per_second, rate, span
 from xc40io.workloads.catalogue import PROGRAMS
 from xc40io.workloads.job_results import Row, phase_title
 
@@ -69,9 +69,9 @@ def real_rates(result: Result) -> Iterator[RealRate]:
     """Yield the rates of a run that real ones were held against, each with its interval."""
     sureness = Sureness(result.scenario, result.traits)
     program = PROGRAMS.get(result.workload.name)
-    of_bytes: Callable[[float], str] = mebibytes if program and program.in_mebibytes else rate
+    of_bytes: Write = mebibytes if program and program.in_mebibytes else rate
     for rows in phase_rows(result):
-        write: Callable[[float], str]
+        write: Write
         if sureness.is_metadata(rows.phase):
             value, unit, write = rows.operations, "operations/s", per_second
         else:

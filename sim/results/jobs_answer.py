@@ -45,6 +45,7 @@ from xc40io.telling.answer import (
 from xc40io.telling.units import (
     ANY,
     BYTES,
+    CELL,
     CLOCK,
     FACTOR,
     FLAG,
@@ -56,6 +57,8 @@ from xc40io.telling.units import (
     WORDS,
 )
 from xc40io.topology.text import format_count
+from xc40io.trust.how_sure import NINE_OF_TEN, Interval
+from xc40io.trust.sureness import Sureness, rate, simulated, span
 
 _WORDS_SHOWN = 40
 _RANGES_SHOWN = 4
@@ -73,6 +76,7 @@ class PhasePair(NamedTuple):
     job: str
     phase: JobPhase
     alone: JobPhase | None  # None if the job did not run alone
+    sureness: Sureness | None = None  # of the job's rates, unless they are to be exact
 
     @property
     def by_itself(self) -> PhasePair | None:
@@ -94,10 +98,25 @@ class PhasePair(NamedTuple):
         """How many times as long it took as alone."""
         return self.phase.slowdown(self.alone)
 
+    @property
+    def real(self) -> Interval | None:
+        """Where nine of ten real rates lie."""
+        if self.sureness is None:
+            return None
+        return self.sureness.interval(self.phase.name, self.phase.bandwidth)
 
-def beside(outcome: JobOutcome) -> list[PhasePair]:
-    """Return the phases of a job, each beside the same phase of the job by itself."""
-    return [PhasePair(outcome.job.name, *pair) for pair in outcome.phase_pairs()]
+    def told(self, bandwidth: float | None) -> str | None:
+        """Return its rate, or that of the job by itself, as people read it."""
+        return simulated(bandwidth, self.real, rate) if bandwidth else None
+
+
+def beside(outcome: JobOutcome, *, exact: bool = True) -> list[PhasePair]:
+    """Return the phases of a job, each beside the same phase of the job by itself.
+
+    ``exact``: without how sure their rates are.
+    """
+    sureness = None if exact else Sureness(outcome.result.scenario, outcome.result.traits)
+    return [PhasePair(outcome.job.name, *pair, sureness) for pair in outcome.phase_pairs()]
 
 
 def _alone_seconds(outcome: JobOutcome) -> float | None:
@@ -119,13 +138,26 @@ def _simulator(result: JobsResult) -> dict[str, Any]:
     return ours | {"scenario": result.scenario.model_dump(mode="json", exclude_none=True)}
 
 
+_SPAN = Unit("bytes/s", object, lambda real: span(real, rate))
+
 PHASE = (
     Column("name", WORDS, attrgetter("phase.name"), head="phase", help="What was done."),
     Column("bytes", BYTES, attrgetter("phase.bytes"), head="data", blank=0, help="Of all ranks."),
     Column("seconds", CLOCK, attrgetter("phase.seconds"), head="time", help="How long it took."),
     Column("alone_seconds", CLOCK, head="alone", to=To.PEOPLE, empty="-", help=_ALONE),
-    Column("bandwidth", RATE, attrgetter("phase.bandwidth"), head="rate", help="While it took."),
-    Column("alone_bandwidth", RATE, head="alone", to=To.PEOPLE, help=_ALONE),
+    Column("real", _SPAN, head=NINE_OF_TEN, to=To.PEOPLE, optional=True, help="Of their rates."),
+    Column("bandwidth", RATE, attrgetter("phase.bandwidth"), to=To.DATA, help="While it took."),
+    Column(
+        "rate", CELL, lambda of: of.told(of.phase.bandwidth), to=To.PEOPLE, help="While it took."
+    ),
+    Column(
+        "alone_bandwidth",
+        CELL,
+        lambda of: of.told(of.alone_bandwidth),
+        head="alone",
+        to=To.PEOPLE,
+        help=_ALONE,
+    ),
 )
 
 PHASES_BESIDE: Columns = (
@@ -171,7 +203,7 @@ def jobs_answer(result: JobsResult, *, exact: bool = False) -> Answer:
     it took among them. Where a phase moved other bytes than alone, as under a deadline, its
     slow-down compares the rates. ``exact``: without how sure the rates of the jobs are.
     """
-    jobs, phases = _tables(result)
+    jobs, phases = _tables(result, exact=exact)
     told = changed(JOBS, "result", of=partial(_result, exact=exact))
     count = format_count(len(result.jobs), "job")
     drawn = sum(outcome.drawn for outcome in result.jobs)
@@ -203,7 +235,7 @@ def jobs_page(result: JobsResult, *, exact: bool = False) -> Answer:
     busiest = stations_table(whole)
     if busiest is not None:
         machine.insert(0, busiest)
-    jobs, phases = _tables(result)
+    jobs, phases = _tables(result, exact=exact)
     note = (
         "Alone: the same job on the same nodes and OSTs without the others. The slow-down is how "
         "many times as long it took among them."
@@ -234,9 +266,9 @@ def jobs_page(result: JobsResult, *, exact: bool = False) -> Answer:
     return replace(jobs_answer(result, exact=exact), cards=_cards(result), blocks=sections)
 
 
-def _tables(result: JobsResult) -> tuple[Table, Table]:
+def _tables(result: JobsResult, *, exact: bool) -> tuple[Table, Table]:
     """Return the jobs, and their phases, as people read them."""
-    rows = [row for outcome in result.jobs for row in beside(outcome)]
+    rows = [row for outcome in result.jobs for row in beside(outcome, exact=exact)]
     return (
         Table(JOBS, lambda: result.jobs, most=len(result.jobs)),
         Table(PHASES_BESIDE, lambda: rows, most=len(rows)),

@@ -34,6 +34,7 @@ from xc40io.telling.answer import (
 )
 from xc40io.telling.units import (
     ANY,
+    CELL,
     FACTOR,
     FLAG,
     GIGABYTE,
@@ -52,7 +53,7 @@ from xc40io.telling.units import (
 )
 from xc40io.topology.text import format_count
 from xc40io.trust.how_sure import NINE_OF_TEN
-from xc40io.trust.sureness import two_figures
+from xc40io.trust.sureness import plain, rate, simulated
 from xc40io.workloads.darshan.log import Unreplayed
 from xc40io.workloads.darshan.module_counters import Measured
 
@@ -125,8 +126,15 @@ RUN_OF_LOG = (
 _REAL = Unit(
     "s",
     object,
-    lambda real: " to ".join(f"{two_figures(of):,.12g}" for of in (real.low, real.high)),
+    lambda real: f"{plain(real.low)} to {plain(real.high)}",
 )
+
+
+def _rate_words(of: PhaseOfLog) -> str:
+    """Write the replay's rate with the digits that the interval of its seconds allows."""
+    real = of.real and of.real._replace(low=1.0 / of.real.high, high=1.0 / of.real.low)
+    return simulated(of.replay_rate, real, rate) if of.replay_rate else ""
+
 
 EXPLAINED = (
     Column("phase", WORDS, lambda of: str(of.phase), head="", help="Reads, writes or metadata."),
@@ -135,7 +143,8 @@ EXPLAINED = (
     Column("log", LONG, head="log: all ranks", help="Seconds of all ranks together."),
     Column("log_rate", RATE, head="log: a rank", blank=0.0, help="Of a rank in such calls."),
     Column("replay", LONG, head="replay: all ranks", help="Seconds in the replay."),
-    Column("replay_rate", RATE, head="replay: a rank", blank=0.0, help="In the replay."),
+    Column("replay_rate", RATE, to=To.DATA, blank=0.0, help="In the replay."),
+    Column("replay_rate", CELL, _rate_words, head="replay: a rank", to=To.PEOPLE),
     Column("ratio", RATIO, head="of log", help="Seconds of the replay by those of the log."),
     Column(
         "real",

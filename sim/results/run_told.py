@@ -32,12 +32,10 @@ from xc40io.telling.answer import (
 from xc40io.telling.units import (
     CLOCK,
     GIGABYTE,
-    MEBIBYTES,
     NOTABLE,
     NUMBER,
     PERCENT,
     QUEUE,
-    RATE,
     SERVED,
     SIZE,
     TIME,
@@ -46,7 +44,7 @@ from xc40io.telling.units import (
     first_of,
 )
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import rate, real_words
+from xc40io.trust.sureness import rate, simulated, sure_card
 from xc40io.workloads.job_results import phase_title
 
 _MOST_CARDS = 8
@@ -75,14 +73,12 @@ def run_cards(result: Result, *, exact: bool = False) -> list[Card]:
     for of in phase_rows(result):
         if not of.rate:
             continue
-        took = f"{GIGABYTE.write(of.bytes)} in {TIME.write(of.seconds)}"
-        note = f"{MEBIBYTES.write(of.rate)}; {took}"
+        note = f"{GIGABYTE.write(of.bytes)} in {TIME.write(of.seconds)}"
+        sure = real[of.title].real if of.title in real else None
         if len(of.rows) > 1:
-            best = RATE.write(max(row.bandwidth or 0.0 for row in of.rows))
+            best = simulated(max(row.bandwidth or 0.0 for row in of.rows), sure, rate)
             note += f" in {format_count(len(of.rows), 'step')}, the best {best}"
-        if of.title in real:
-            note += f"; {real_words(real[of.title].real, rate)}"
-        cards.append(Card(of.title, RATE.write(of.rate), note))
+        cards.append(sure_card(of.title, of.rate, sure, rate, note))
     return [
         *cards[:_MOST_CARDS],
         Card(

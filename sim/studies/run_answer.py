@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
-from xc40io.config.units import GB
 from xc40io.findings.bottlenecks import Load
 from xc40io.findings.trigger import FINDING, Trigger
 from xc40io.findings.triggers import triggers
@@ -16,9 +15,9 @@ from xc40io.run.result import Result
 from xc40io.studies.case import Phase, titles
 from xc40io.studies.measurement import MeasuredRun, Measurement, measured
 from xc40io.telling.answer import Answer, Column, Points, Text, Values, behind, chosen
-from xc40io.telling.units import BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS, figure
+from xc40io.telling.units import BYTES, NUMBER, RATE, ROWS, SECONDS, TIME, WORDS
 from xc40io.trust.how_sure import Interval
-from xc40io.trust.sureness import Sureness, rate, real_columns, real_words
+from xc40io.trust.sureness import Sureness, rate, real_columns, sure_words
 
 
 class _Ran(NamedTuple):
@@ -116,7 +115,6 @@ def _notes(results: Mapping[str, Result]) -> list[str]:
 
 def _sentence(title: str, one: Measurement, real: Interval | None) -> str:
     """Say what came of a kind of phase."""
-    speed = f", {figure(one.bytes / one.seconds / GB, 4)} GB/s" if one.bytes else ""
-    speed += "" if real is None else f" ({real_words(real, rate)})"
+    speed = f"{sure_words(one.bytes / one.seconds, real, rate)} in " if one.bytes else ""
     bound = "" if one.load is None else f", {one.load.sentence()}"
-    return f"{title[:1].upper()}{title[1:]}: {TIME.write(one.seconds)}{speed}{bound}"
+    return f"{title[:1].upper()}{title[1:]}: {speed}{TIME.write(one.seconds)}{bound}"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from math import floor, log10
+from typing import Any, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import MIB, format_rate, format_seconds
-from xc40io.telling.answer import Column, Columns, To, Unit
+from xc40io.telling.answer import Card, Column, Columns, To, Unit
 from xc40io.telling.units import ANY, FLAG, RECORD, WORDS
 from xc40io.trust.differences import differences
 from xc40io.trust.doubts import doubt_of
@@ -26,6 +27,8 @@ from xc40io.workloads.catalogue import traits_if_known
 from xc40io.workloads.traits import METADATA, Traits
 
 _FIGURES = 2  # significant ones: the bounds are known no better
+_PLACES = 20  # of the last digit in an interval, at least
+_MOST_FIGURES = 4  # of a figure within them, however narrow they are
 _NOTHING = 0.5  # the chance where the simulator has nothing to say
 _SURE = 0.995  # from this chance on more digits would say more than is known
 
@@ -90,50 +93,88 @@ def chance_faster(ratio: float, before: object, after: object, phase: str) -> fl
     return chance_better(ratio, things) if ratio > 0.0 else 0.0
 
 
-def span(found: Interval, write: Callable[[float], str]) -> str:
+def span(found: Interval, write: Write) -> str:
     """Write an interval: ``36 to 62 GB/s``, with the unit once where both bounds have the same."""
-    low, high = write(found.low), write(found.high)
+    low, high = (write(bound, _FIGURES) for bound in (found.low, found.high))
     number, _, unit = low.partition(" ")
     return f"{number if unit == high.partition(' ')[2] else low} to {high}"
 
 
-def two_figures(value: float) -> float:
-    """Round a number to two significant figures."""
-    return float(f"{value:.{_FIGURES}g}")
+def digits_within(value: float, real: Interval) -> int:
+    """Return how many digits of a figure its interval allows: the last is a twentieth of it."""
+    width = real.high - real.low
+    if not width:
+        return _MOST_FIGURES
+    digits = 1 + floor(log10(value)) - floor(log10(width / _PLACES))
+    return min(max(digits, _FIGURES), _MOST_FIGURES)
 
 
-def mebibytes(rate: float) -> str:
-    """Write a rate with two figures, as IOR does: ``36,000 MiB/s``."""
-    return f"{two_figures(rate / MIB):,g} MiB/s"
+def plain(value: float, digits: int = _FIGURES) -> str:
+    """Write a number with so many significant figures."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"
 
 
-def gigabytes(rate: float) -> str:
-    """Write a rate with two figures where the head of the column says the unit, GB/s."""
-    return f"{two_figures(rate / 1e9):,g}"
+def mebibytes(rate: float, digits: int = _FIGURES) -> str:
+    """Write a rate as IOR does: ``36,000 MiB/s``."""
+    return f"{plain(rate / MIB, digits)} MiB/s"
 
 
-def rate(value: float) -> str:
-    """Write a rate with two figures: ``36 GB/s``."""
-    return format_rate(two_figures(value), _FIGURES)
+def gigabytes(rate: float, digits: int = _FIGURES) -> str:
+    """Write a rate where the head of the column says the unit, GB/s."""
+    return plain(rate / 1e9, digits)
 
 
-def per_second(value: float) -> str:
-    """Write operations a second with two figures."""
-    return f"{two_figures(value):,g} op/s"
+def in_gigabytes(rate: float, digits: int = _FIGURES) -> str:
+    """Write a rate in GB/s, however small: beside others in the same unit."""
+    return f"{gigabytes(rate, digits)} GB/s"
 
 
-def seconds(value: float) -> str:
-    """Write a time with two figures."""
-    return format_seconds(two_figures(value), _FIGURES)
+def rate(value: float, digits: int = _FIGURES) -> str:
+    """Write a rate: ``36 GB/s``."""
+    return format_rate(float(f"{value:.{digits}g}"), digits)
 
 
-def real_words(found: Interval, write: Callable[[float], str]) -> str:
-    """Say where real runs lie: ``9 of 10 real runs: 36 to 62 GB/s``, and whether it is less sure.
+def per_second(value: float, digits: int = _FIGURES) -> str:
+    """Write operations a second."""
+    return f"{plain(value, digits)} op/s"
 
-    ``write``: one of the functions above.
-    """
+
+def seconds(value: float, digits: int = _FIGURES) -> str:
+    """Write a time."""
+    return format_seconds(float(f"{value:.{digits}g}"), digits)
+
+
+Write: TypeAlias = Callable[[float, int], str]
+"""One of the functions above."""
+
+_EXACT = 4
+"""Digits of a figure of which no interval is known, or is to be told."""
+
+
+def simulated(value: float, real: Interval | None, write: Write) -> str:
+    """Write what was simulated, with no more digits than its interval allows."""
+    return write(value, _EXACT if real is None else digits_within(value, real))
+
+
+def real_words(found: Interval, write: Write) -> str:
+    """Say where real runs lie, as in ``9 of 10 real runs: 36 to 62 GB/s``."""
     less = "" if found.measured else ", less sure"
     return f"{NINE_OF_TEN}: {span(found, write)}{less}"
+
+
+def sure_words(value: float, real: Interval | None, write: Write) -> str:
+    """Say a figure, its interval first: ``9 of 10 real runs: 36 to 62 GB/s; simulated 47 GB/s``."""
+    told = f"simulated {simulated(value, real, write)}"
+    return told if real is None else f"{real_words(real, write)}; {told}"
+
+
+def sure_card(name: str, value: float, real: Interval | None, write: Write, note: str) -> Card:
+    """Return the card of a figure: its interval is what is read first."""
+    if real is None:
+        return Card(name, simulated(value, real, write), note)
+    less = "" if real.measured else ", less sure"
+    told = f"{NINE_OF_TEN}{less}; simulated {simulated(value, real, write)}"
+    return Card(name, span(real, write), f"{told}; {note}" if note else told)
 
 
 def chance_words(chance: float) -> str:

@@ -24,6 +24,7 @@ from bokeh.plotting import figure
 from xc40io.config.units import GB
 from xc40io.findings.waits import Part, part_of
 from xc40io.telling.sheet import INK, PALETTE, REST, SMALL
+from xc40io.trust.sureness import gigabytes, simulated
 from xc40io.web.published import Comparable
 from xc40io.web.runs import HeatMap, Outcome, PhaseOutcome
 
@@ -76,7 +77,7 @@ def bandwidth_chart(
         {
             "row": list(rows),
             "bandwidth": [phase.bandwidth / GB for phase in rows.values()],
-            "text": [f"{phase.bandwidth / GB:,.4g}" for phase in rows.values()],
+            "text": [simulated(phase.bandwidth, phase.real, gigabytes) for phase in rows.values()],
             "seconds": [phase.seconds for phase in rows.values()],
         }
     )

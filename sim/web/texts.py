@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
-from xc40io.config.units import GB, format_seconds
+from xc40io.config.units import format_seconds
 from xc40io.findings.waits import part_of
 from xc40io.telling.answer import Block, Card, Column, Fold, Points, Section, Table, Text
 from xc40io.telling.units import SHARE, WORDS
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import chance_faster, chance_words, rate, real_words
+from xc40io.trust.sureness import chance_faster, chance_words, in_gigabytes, sure_card
 from xc40io.web.charts import COLOURS, WORTH_TELLING, Row
 from xc40io.web.published import Comparable, Point
 from xc40io.web.runs import Outcome, PhaseOutcome, WaitShare
@@ -44,10 +44,12 @@ def cards(
     """
     known = chances or {}
     return [
-        Card(
+        sure_card(
             _name(row),
-            f"{phase.bandwidth / GB:,.4g} GB/s",
-            f"{format_seconds(phase.seconds, 4)} simulated{_real(phase)}{_chance(known.get(row))}",
+            phase.bandwidth,
+            phase.real,
+            in_gigabytes,
+            f"{format_seconds(phase.seconds, 3)}{_chance(known.get(row))}",
         )
         for row, phase in rows.items()
     ]
@@ -69,11 +71,6 @@ def chances(outcomes: Mapping[str, Outcome], settings: Mapping[str, Settings]) -
         for phase in outcomes["B"].phases
         if phase.phase in rates
     }
-
-
-def _real(phase: PhaseOutcome) -> str:
-    """Say where real runs would lie."""
-    return "" if phase.real is None else f"; {real_words(phase.real, rate)}"
 
 
 def comparison(a: Outcome, b: Outcome) -> Iterator[Section]:

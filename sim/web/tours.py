@@ -14,7 +14,7 @@ from pydantic import Field
 
 from xc40io.config.files import read_mapping
 from xc40io.config.model import Model
-from xc40io.config.units import GB
+from xc40io.trust.sureness import in_gigabytes, simulated
 from xc40io.web.look import WIDGET_CSS, html, paragraph
 from xc40io.web.runs import Outcome
 from xc40io.web.translation import State, checked
@@ -93,8 +93,8 @@ def _flowing(text: str) -> str:
 
 def filled(text: str, a: Outcome | None, b: Outcome | None) -> str | None:
     """Return a text with the figures of runs in it; None while a figure is not known."""
-    rates = {
-        (side, phase.phase): phase.bandwidth
+    told = {
+        (side, phase.phase): phase
         for side, outcome in (("a", a), ("b", b))
         if outcome is not None
         for phase in outcome.phases
@@ -105,12 +105,15 @@ def filled(text: str, a: Outcome | None, b: Outcome | None) -> str | None:
         nonlocal missing
         side, phase = match["side"], match["phase"]
         if side != "ratio":
-            missing |= (side, phase) not in rates
-            return f"{rates.get((side, phase), 0.0) / GB:,.3g} GB/s"
-        if ("a", phase) not in rates or ("b", phase) not in rates:
+            if (side, phase) not in told:
+                missing = True
+                return ""
+            one = told[side, phase]
+            return simulated(one.bandwidth, one.real, in_gigabytes)
+        if ("a", phase) not in told or ("b", phase) not in told:
             missing = True
             return ""
-        return f"{rates['b', phase] / rates['a', phase]:,.2g}"
+        return f"{told['b', phase].bandwidth / told['a', phase].bandwidth:,.2g}"
 
     found = _FIGURE.sub(figure, text)
     return None if missing else found

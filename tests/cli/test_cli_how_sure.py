@@ -36,7 +36,7 @@ def names(document: Any) -> set[str]:
     ("command", "said", "named"),
     [
         (("ior", *JOB), "# 9 of 10 real runs: write ", "real"),
-        (("sweep", *JOB, "--over", "ppn=1,2"), "(9 of 10 real runs: ", "real"),
+        (("sweep", *JOB, "--over", "ppn=1,2"), ". 9 of 10 real runs: ", "real"),
         (("compare", *JOB, "--what-if", "ppn=1"), "real GB/s", "chance_better"),
         (("compare", *JOB, "--what-if", "ppn=1"), "Chance: that", "real"),
     ],

@@ -34,6 +34,7 @@ from xc40io.telling.answer import Column, Table, To
 from xc40io.telling.units import (
     ANY,
     BYTES,
+    CELL,
     FACTOR,
     FLAG,
     GIGABYTES,
@@ -50,6 +51,7 @@ from xc40io.trust.sureness import (
     chance_faster,
     gigabytes,
     real_columns,
+    simulated,
     span,
 )
 
@@ -119,8 +121,6 @@ SIDES = (
     Column("seconds", ROWS, to=To.JSON, help="Simulated seconds, by seed."),
     Column("seconds", SECONDS, lambda one: one.mean, to=To.PEOPLE | To.PANDAS, least=10),
     Column("bytes", BYTES, to=To.DATA, help="Read or written by all ranks."),
-    Column("rate", GIGABYTES, head="GB/s", to=To.PEOPLE | To.JSON, least=8),
-    Column("bandwidth", GIGABYTES, lambda one: one.rate, to=To.PANDAS),
     Column(
         "real",
         WORDS,
@@ -129,6 +129,16 @@ SIDES = (
         to=To.PEOPLE,
         optional=True,
     ),
+    Column("rate", GIGABYTES, to=To.JSON),
+    Column(
+        "rate",
+        CELL,
+        lambda one: simulated(one.rate, one.real, gigabytes) if one.rate else None,
+        head="GB/s",
+        to=To.PEOPLE,
+        least=8,
+    ),
+    Column("bandwidth", GIGABYTES, lambda one: one.rate, to=To.PANDAS),
     Column(
         "times_as_fast",
         RECORD,

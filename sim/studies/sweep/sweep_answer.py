@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
@@ -32,7 +32,8 @@ from xc40io.telling.answer import (
     plain_table,
 )
 from xc40io.telling.units import ANY, NUMBER, RECORD, ROWS, WORDS
-from xc40io.trust.sureness import Sureness, real_words, two_figures
+from xc40io.trust.how_sure import Interval
+from xc40io.trust.sureness import Sureness, digits_within, plain, sure_words
 
 _WIDEST = 12
 """Columns of values that fit side by side."""
@@ -179,9 +180,10 @@ def _grid(done: Sweep, shown: PhaseFigure) -> Table:
     if len(done.axes[1].values) > _WIDEST >= len(done.axes[0].values):
         down, across = across, down
     rows, columns = done.axes[down], done.axes[across]
+    sure_of = list(_sure(done))
     cells = {
-        (point.labels[down], point.labels[across]): _median(shown.of(point))
-        for point in done.points
+        (point.labels[down], point.labels[across]): _median(shown, point, sure)
+        for point, sure in sure_of
     }
     left = max(map(len, (rows.path, *rows.labels, shown.head))) + 2
     wide = max(7, *map(len, (*columns.labels, *cells.values())))
@@ -201,8 +203,8 @@ def _points(done: Sweep) -> tuple[list[str], list[list[str]]]:
     """Return the heads of a table of all points, and its rows."""
     heads = [*(axis.path for axis in done.axes), *(shown.head for shown in done.shown)]
     rows = [
-        [*point.labels, *(_with_range(shown.of(point)) for shown in done.shown)]
-        for point in done.points
+        [*point.labels, *(_with_range(shown, point, sure) for shown in done.shown)]
+        for point, sure in _sure(done)
     ]
     return heads, rows
 
@@ -233,19 +235,38 @@ def _spread(values: Sequence[float]) -> float:
     return (max(values) - min(values)) / middle if middle else 0.0
 
 
-def _median(values: Sequence[float]) -> str:
-    return _digits(median(values)) if values else "-"
+_Known: TypeAlias = Sureness | None
 
 
-def _digits(value: float) -> str:
-    """Return a number with four digits that count."""
-    return f"{float(f'{value:.4g}'):,.0f}" if value >= 1e4 else f"{value:,.4g}"
+def _sure(done: Sweep) -> Iterator[tuple[Point, _Known]]:
+    """Yield the points, each with how sure its rates are; None where nothing ran, or is exact."""
+    for point in done.points:
+        told = any(point.totals) and not done.exact
+        yield point, Sureness(varied(done.scenario, point.values)) if told else None
 
 
-def _with_range(values: Sequence[float]) -> str:
+def _real(shown: PhaseFigure, value: float, sure: _Known) -> Interval | None:
+    return None if sure is None or shown.unit == "s" else sure.interval(shown.phase, value)
+
+
+def _digits(shown: PhaseFigure, middle: float, sure: _Known) -> int:
+    """Return how many digits of a figure count: four where nothing is known of real ones."""
+    real = _real(shown, middle, sure)
+    return 4 if real is None else digits_within(middle, real)
+
+
+def _median(shown: PhaseFigure, point: Point, sure: _Known) -> str:
+    values = shown.of(point)
+    return plain(median(values), _digits(shown, median(values), sure)) if values else "-"
+
+
+def _with_range(shown: PhaseFigure, point: Point, sure: _Known) -> str:
+    values = shown.of(point)
     if len(values) < 2:
-        return _median(values)
-    return f"{_median(values)} ({_digits(min(values))} to {_digits(max(values))})"
+        return _median(shown, point, sure)
+    digits = _digits(shown, median(values), sure)
+    middle, low, high = (plain(of, digits) for of in (median(values), min(values), max(values)))
+    return f"{middle} ({low} to {high})"
 
 
 def races(done: Sweep) -> list[Race]:
@@ -269,17 +290,15 @@ def fastest(done: Sweep) -> Iterator[str]:
         found = [(median(values), point) for point, values in measured if values]
         if shown.unit != "s" and len(found) > 1:
             rate, point = max(found, key=lambda pair: pair[0])
-            sureness = None if done.exact else Sureness(varied(done.scenario, point.values))
-            real = None if sureness is None else sureness.interval(shown.phase, rate)
-            told = "" if real is None else f" ({real_words(real, partial(_two, shown.unit))})"
-            figure = f"{_digits(rate)} {shown.unit}"
-            yield f"Fastest {shown.phase}: {figure}{told} with {point.words}."
+            sure = None if done.exact else Sureness(varied(done.scenario, point.values))
+            told = sure_words(rate, _real(shown, rate, sure), partial(_with_unit, shown.unit))
+            yield f"Fastest {shown.phase}: {point.words}. {told[:1].upper()}{told[1:]}."
     for race in races(done):
         yield from race.words()
 
 
-def _two(unit: str, rate: float) -> str:
-    return f"{two_figures(rate):,g} {unit}"
+def _with_unit(unit: str, rate: float, digits: int) -> str:
+    return f"{plain(rate, digits)} {unit}"
 
 
 def not_run(done: Sweep) -> Iterator[str]:

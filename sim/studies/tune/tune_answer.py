@@ -56,9 +56,9 @@ from xc40io.trust.run_kind import run_kind
 from xc40io.trust.sureness import (
     Sureness,
     chance_words,
-    real_words,
     seconds,
     span,
+    sure_card,
 )
 from xc40io.workloads.job_script.edited import EditedScript
 
@@ -170,8 +170,7 @@ def tuning_note(found: Tuning) -> Answer:
 
 def _card(found: Tuning, name: str, trial: Trial) -> Card:
     real = real_seconds(found, trial)
-    note = "" if real is None else real_words(real, seconds)
-    return Card(name, format_seconds(trial.mean, 4), note)
+    return sure_card(name, trial.mean, real, seconds, "")
 
 
 def _blocks(title: str, found: Tuning, edited: EditedScript | None) -> Iterator[Section]:
