@@ -16,7 +16,7 @@ from IPython.display import Image, display
 import xc40io
 from xc40io.config.scenario import checked_scenario
 from xc40io.findings.waits import waits
-from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.album import album_of
 from xc40io.telling.sheet import (
     INK,
     PALETTE,
@@ -117,7 +117,7 @@ def picture(result: xc40io.Result, name: str) -> None:
         If the run has nothing to show there; names those that there are.
     """
     names = []
-    for picture in pictures_of(result):
+    for picture in album_of(result).pictures:
         if picture.name == name:
             return show(picture.draw())
         names.append(picture.name)

@@ -21,7 +21,7 @@ from xc40io.config.scenario import Scenario, checked_scenario, load_scenario
 from xc40io.results.animation.document import write_animation
 from xc40io.results.exports.html_file import page_of
 from xc40io.results.machine_picture import machine_figure
-from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.album import album_of
 from xc40io.run.fabric import fabric_of
 from xc40io.studies.compare.side_by_side_answer import side_by_side_answer
 from xc40io.studies.sweep.sweep_plot import sweep_figure
@@ -58,7 +58,7 @@ def _scenario(command: str, nodes: int, ppn: int, count: int, size: str) -> Scen
 def _of_run(name: str, scenario: Scenario) -> Figure:
     """Return one of the pictures of a run, as ``--plots`` draws it."""
     result = xc40io.simulate(scenario, record=True)
-    return next(one.draw() for one in pictures_of(result) if one.name == name)
+    return next(one.draw() for one in album_of(result).pictures if one.name == name)
 
 
 def _side_by_side(runs: Any, what_ifs: tuple[str, ...] = ()) -> Figure:

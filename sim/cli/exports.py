@@ -7,6 +7,7 @@ A form is a line in ``EXPORTS``. Its option is then on every command that runs s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -49,10 +50,11 @@ class Export(NamedTuple):
     help: str  # of the option
     writer: str
     """``module:function``, imported when it is called: ``function(what, path, option)`` returns the
-    paths of the files that it has written. ``option`` is for what it says in InputError."""
+    paths of the files that it has written, or what is to be told of them. ``option`` is for what it
+    says in InputError."""
     takes: Takes
     wants: Wants
-    verb: str = "wrote"
+    verb: str = "wrote "  # before each path
     extra: str = ""
     """What brings the library that writes the form: of :data:`xc40io.config.extras.EXTRAS`."""
     sure: bool = False  # whether it tells how sure figures are, unless called with ``exact=True``
@@ -105,7 +107,7 @@ EXPORTS: tuple[Export, ...] = (
         "xc40io.results.pictures.album:write_plots",
         Takes.ALL,
         Wants.IF_THERE,
-        verb="drew",
+        verb="",
     ),
     Export(
         "darshan",
@@ -161,13 +163,18 @@ EXPORTS: tuple[Export, ...] = (
 )
 
 
+TITLE = "title"
+"""The option that says what pages, pictures and the film of a run are about."""
+
 _USUAL = ("plots", "html")
 """The forms whose options help tells at once."""
 
 
 def export_options(command: Command) -> Command:
     """Add the options of all forms to a command, which gets them by their names."""
-    decorated: Any = command
+    decorated: Any = click.option(
+        f"--{TITLE}", cls=Rare, metavar="TEXT", help="What page, pictures and film are about."
+    )(command)
     for export in reversed(EXPORTS):
         kind = FOLDER if export.metavar == "DIR" else FILE
         option = click.option(
@@ -183,9 +190,18 @@ def export_options(command: Command) -> Command:
 
 
 def exports_of(options: dict[str, Any]) -> dict[str, str]:
-    """Take what export options were given out of a command's; return the paths by their names."""
-    taken = {export.name: options.pop(export.name) for export in EXPORTS}
-    return {name: path for name, path in taken.items() if path is not None}
+    """Take what export options were given out of a command's; return what was given by names.
+
+    Raises
+    ------
+    InputError
+        If there is a title without anything that has one.
+    """
+    taken = {name: options.pop(name) for name in (*(each.name for each in EXPORTS), TITLE)}
+    asked = {name: value for name, value in taken.items() if value is not None}
+    if asked.keys() == {TITLE}:
+        raise InputError(f"--{TITLE}: nothing has a title; right would be with --html or --plots")
+    return asked
 
 
 def needs_recording(asked: Mapping[str, str]) -> bool:
@@ -220,10 +236,21 @@ def write_exports(content: Any, asked: Mapping[str, str], *, exact: bool) -> Non
 
     ``exact``: without how sure its figures are.
     """
+    if TITLE in asked:
+        content = _titled(content, asked[TITLE])
     for export in EXPORTS:
         if export.name in asked:
             for path in export.write(content, asked[export.name], exact=exact):
-                click.echo(f"xc40io: {export.verb} {path}", err=True)
+                click.echo(f"xc40io: {export.verb}{path}", err=True)
+
+
+def _titled(content: Any, title: str) -> Any:
+    """Return a result of any kind whose runs have a title."""
+    from xc40io.findings.replay_report import ReplayReport
+
+    if isinstance(content, ReplayReport):
+        return replace(content, runs=tuple(_titled(run, title) for run in content.runs))
+    return replace(content, scenario=content.scenario.model_copy(update={"title": title}))
 
 
 def _parts(content: Any, takes: Takes) -> Iterator[tuple[str, Any]]:

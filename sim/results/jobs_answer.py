@@ -13,7 +13,7 @@ import numpy as np
 from xc40io.engine.types import Indices
 from xc40io.findings.lustre_counts import lustre_table
 from xc40io.results.machine_text import machine_parts
-from xc40io.results.pictures.album import pictures_of_jobs
+from xc40io.results.pictures.album import album_of_jobs
 from xc40io.results.programs.forms import output_of
 from xc40io.results.run_page import binding_parts, jobs_scenario_parts, phase_parts
 from xc40io.results.run_told import (
@@ -249,7 +249,7 @@ def jobs_page(result: JobsResult, *, exact: bool = False) -> Answer:
                 replace(phases, title="Their phases"),
             ],
         ),
-        Section("pictures", "Pictures", list(pictures_of_jobs(result))),
+        Section("pictures", "Pictures", album_of_jobs(result).blocks),
         Section("each-job", "Each job", _each(result)),
         Section("stations", "What the machine did", machine),
         Section(

@@ -45,6 +45,7 @@ def replay_page(report: ReplayReport, *, exact: bool = False) -> Answer:
     machine = machine_parts(report.runs[-1].machine, last.changes, last.slow, last.faults)
     return replace(
         replay_answer(report, exact=exact),
+        title=last.title or f"Replay of {report.log.name}",
         cards=_cards(report),
         blocks=[
             Section("log", "The log and the replay", _log_parts(report, exact=exact)),

@@ -13,7 +13,7 @@ from xc40io.config.scenario_text import dump_scenario
 from xc40io.findings.bottlenecks import bound_by
 from xc40io.findings.lustre_counts import lustre_table
 from xc40io.results.machine_text import machine_parts
-from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.album import album_of
 from xc40io.results.pictures.over_time import over_time
 from xc40io.results.programs.forms import output_of
 from xc40io.results.programs.kernel_answer import options_text, parts_table
@@ -70,13 +70,14 @@ def run_sections(
     several runs, ``place`` stands before the names of sections and pictures, ``of`` behind their
     titles, and ``job``, where it ran, before all.
     """
-    pictures = [replace(one, name=f"{place}{one.name}") for one in pictures_of(result)]
+    album = album_of(result)
+    named = [replace(one, name=f"{place}{one.name}") for one in album.pictures]
     axis = list(_present(over_time(result, f"{place}over-time")))
     told: Sequence[tuple[str, str, Sequence[Block]]] = (
         ("what-bound-it", "What bound it", [*job, *binding_parts(result)]),
         ("strikes", "Findings", findings_parts(result, tries)),
         ("over-time", "Over time", axis),
-        ("pictures", "Pictures", pictures),
+        ("pictures", "Pictures", album._replace(pictures=named).blocks),
     )
     return [Section(f"{place}{name}", f"{title}{of}", blocks) for name, title, blocks in told]
 

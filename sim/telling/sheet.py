@@ -42,6 +42,7 @@ _RIGHT = 0.15  # inches right of the axes
 _HEAD, _FOOT = 0.66, 0.16  # inches above the axes, and below the caption
 _NAME = 38  # letters of a line of a row's name
 _GAP = 0.78  # inches between two axes
+_LEAST_SHOWN = 0.5  # of a unit of time: an axis that is shorter has the next
 _EDGE = 0.1  # inches above the axes of a figure without a heading
 _ROW = 0.24  # inches of what stands in a row of its own above the axes
 
@@ -171,6 +172,22 @@ def name_axes(axes: Axes, x: str, y: str) -> None:
     """Write what the axes show, with units."""
     axes.set_xlabel(x, size=9.5, color=INK)
     axes.set_ylabel(y, size=9.5, color=INK)
+
+
+_SCALES = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"))
+
+
+def scale_of(long: float) -> tuple[float, str]:
+    """Return what seconds are multiplied with on an axis of so many, and the unit: few zeros."""
+    return next((each for each in _SCALES if long * each[0] >= _LEAST_SHOWN), _SCALES[-1])
+
+
+def whole_ticks(axes: Axes) -> None:
+    """Give the y axis of a count ticks at whole numbers, however few there are."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_formatter("{x:,.0f}")
 
 
 def legend(axes: Axes, columns: int = 1, *, inside: str = "", **content: Any) -> None:

@@ -19,7 +19,7 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.workload_mix import load_mix
 from xc40io.plane.stations import StationKind
 from xc40io.results.animation.document import animation_html
-from xc40io.results.pictures.album import pictures_of
+from xc40io.results.pictures.album import album_of
 from xc40io.run.fabric import fabric_of
 from xc40io.run.result import Result
 from xc40io.run.simulate import simulate
@@ -152,7 +152,7 @@ def test_plans_offer_what_it_has(tmp_path: Path) -> None:
 
 def test_pictures_leave_routers_out() -> None:
     result = run(record=True)
-    names = {one.name for one in pictures_of(result)}
+    names = {one.name for one in album_of(result).pictures}
     assert names >= {"bandwidth", "osts", "ranks"}
     assert not names & {"lnet_routers", "groups", "links"}
     said = re.findall(r'"told":"([^"]*)"', animation_html(result))

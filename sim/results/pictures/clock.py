@@ -23,6 +23,7 @@ from xc40io.telling.sheet import (
     legend,
     name_axes,
     room_for,
+    scale_of,
     sheet,
 )
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLUMNS = 240
-_BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
 _ROW = 0.24  # inches of a lane
 _SHADE = 0.05  # opacity of what lies behind the curves
 
@@ -58,12 +58,12 @@ class Clock:
     @property
     def factor(self) -> float:
         """What a time in seconds is multiplied with for the axis."""
-        return 1e3 if self.end < _BRIEF else 1.0
+        return scale_of(self.end)[0]
 
     @property
     def unit(self) -> str:
         """Of the axis."""
-        return "ms" if self.end < _BRIEF else "s"
+        return scale_of(self.end)[1]
 
     @property
     def edges(self) -> Floats:

@@ -128,18 +128,20 @@ def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:
     lanes = tuple(few(lanes_of(result)))
     lane_names = [lane.name for lane in lanes]
     names, colours = (*found.names, _NOTHING), _colours(found)
+    places = np.where(found.longest == _IDLE, len(found.names), found.longest)
+    seen = np.unique(places).tolist()
     figure, (axes,) = sheet(
         heading,
         width=WIDE,
         height=min(0.6 + 0.1 * rows, 4.2),
-        labels=0.5 + CAUSE_LINE * len(names),
+        labels=0.5 + CAUSE_LINE * len(seen),
         rows=len(lanes),
         left=max(room_for(lane_names), 0.5),
     )
     axes.pcolormesh(
         clock.edges,
         np.arange(rows + 1),
-        np.where(found.longest == _IDLE, len(found.names), found.longest),
+        places,
         cmap=ListedColormap(colours),
         vmin=-0.5,
         vmax=len(colours) - 0.5,
@@ -149,7 +151,7 @@ def draw_gantt(result: Result, found: Gantt, job: str = "") -> Figure:
     name_axes(axes, "", format_count(found.ranks, "rank"))
     clock.name_axis(axes)
     clock.draw_lanes(figure, axes, lanes)
-    name_causes(figure, axes, names, colours)
+    name_causes(figure, axes, [names[at] for at in seen], [colours[at] for at in seen])
     return figure
 
 

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
+ONE_ALONE = "one alone was used"
+"""Why a picture with a row for each would say nothing."""
+
 _COLOURS = "YlGnBu"
 _TICKS = 14
+_BUSY = 0.01  # share of the time: what is less is white
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,18 @@ def heat_of(scene: Scene, machinery: Machinery) -> Heat | None:
     return Heat(clock, tuple(number for _, number in order), np.stack([rows[row] for row in order]))
 
 
+def silent_heat(heat: Heat) -> str:
+    """Say why a picture of it would say nothing: it shows how rows differ, and when they work."""
+    if len(heat.numbers) < 2:
+        return ONE_ALONE
+    return hardly_busy(float(heat.busy.mean(axis=1).max()))
+
+
+def hardly_busy(most: float) -> str:
+    """Say why what was busy for such a share of the time at most is not drawn: all is white."""
+    return "" if most >= _BUSY else f"none was busy for {100 * _BUSY:.0f} % of the time"
+
+
 def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     """Draw a row for each, a column for each span of time, the darker the busier."""
     clock, rows = heat.clock, len(heat.numbers)
@@ -81,8 +97,7 @@ def draw_heat(scene: Scene, machinery: Machinery, heat: Heat) -> Figure:
     high = min(max(0.05 * rows, 1.2), 6.0)
     figure, axes = timed_sheet(scene, heading, height=high)
     image = paint(axes, clock, 100 * heat.busy, 100.0)
-    name_numbers(axes, heat.numbers, int(high / 0.17))
-    name_axes(axes, "", machinery.name)
+    name_numbers(axes, machinery.name, heat.numbers, int(high / 0.17))
     clock.name_axis(axes)
     add_scale(figure, axes, image, "busy (%)")
     clock.draw_lanes(figure, axes, scene.lanes)
@@ -105,9 +120,10 @@ def paint(axes: Axes, clock: Clock, values: Floats, most: float) -> QuadMesh:
     )
 
 
-def name_numbers(axes: Axes, numbers: Sequence[int], room: int) -> None:
-    """Write the numbers of some rows, as many as have room; the first row is above."""
+def name_numbers(axes: Axes, name: str, numbers: Sequence[int], room: int) -> None:
+    """Write the numbers of some rows, as many as have room, and which; the first row is above."""
     step = -(-len(numbers) // min(room, _TICKS))
+    name_axes(axes, "", name if step == 1 else f"{name}: 1 in {step} is named")
     places = range(0, len(numbers), step)
     axes.set_yticks(places, [str(numbers[place]) for place in places])
     axes.set_ylim(len(numbers) - 0.5, -0.5)

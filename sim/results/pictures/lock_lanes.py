@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,6 +22,7 @@ from xc40io.telling.sheet import (
     Heading,
     legend,
     name_axes,
+    scale_of,
     sheet,
 )
 
@@ -34,8 +34,6 @@ _MOST_LOCKS = 400
 _MOST_ROWS, _MOST_LANES = 130, 32
 _ROW, _LANE, _LEAST = 0.045, 0.17, 1.0  # inches of a row, of a lane, and of all at least
 _AT_ONCE = 2.0  # times the shortest time from asking to having: who got it so soon did not wait
-_UNITS = ((1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns"), (math.inf, ""))
-_LEAST_SHOWN = 0.1  # of a unit: what is shorter is told in the next
 _MOMENT = 0.01  # of the time before it: what is shorter has an axis of its own
 _MODES = {
     MODE_PW: ("write lock (PW)", WRITE),
@@ -161,7 +159,7 @@ class _Scale(NamedTuple):
     def of(start: float, end: float) -> _Scale:
         """Return the axis of what happened from ``start`` to ``end``."""
         long = end - start
-        factor, unit = next(each for each in _UNITS if long * each[0] >= _LEAST_SHOWN)
+        factor, unit = scale_of(long)
         if long >= _MOMENT * start:
             return _Scale(0.0, factor, f"simulated time ({unit})")
         return _Scale(start, factor, f"{unit} after {start:,.6f} s of simulated time")

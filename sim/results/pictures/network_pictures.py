@@ -11,10 +11,10 @@ from xc40io.config.units import GB
 from xc40io.engine.types import Floats, Indices
 from xc40io.plane.stations import StationKind
 from xc40io.results.pictures.clock import Clock, timed_sheet
-from xc40io.results.pictures.heat import add_scale, name_numbers, paint
+from xc40io.results.pictures.heat import add_scale, hardly_busy, name_numbers, paint
 from xc40io.results.pictures.scene import Scene
 from xc40io.run.fabric import fabric_of
-from xc40io.telling.sheet import Heading, name_axes, name_panel, stacked
+from xc40io.telling.sheet import Heading, name_panel, stacked
 from xc40io.topology import Fabric, kind_of
 
 if TYPE_CHECKING:
@@ -36,19 +36,22 @@ def link_loads(scene: Scene, fabric: Fabric) -> Floats | None:
     return np.array(busy) / scene.end
 
 
-def draw_links(scene: Scene, nodes: Indices) -> Figure | None:
-    """Draw the network with its links coloured; None if its kind has no picture, or nothing passed.
+def links_of(scene: Scene, nodes: Indices) -> Floats | None:  # noqa: ARG001
+    """Return how busy the links were; None if the network has no picture, or nothing passed."""
+    fabric = fabric_of(scene.result.machine)
+    return None if kind_of(fabric.kind).draw_load is None else link_loads(scene, fabric)
 
-    ``nodes``: the nodes of the jobs.
-    """
+
+def silent_links(busy: Floats) -> str:
+    """Say why a picture of them would say nothing: it has no colour for what is hardly used."""
+    return hardly_busy(float(busy.max()))
+
+
+def draw_links(scene: Scene, nodes: Indices, busy: Floats) -> Figure:
+    """Draw the network with its links coloured; ``nodes``: those of the jobs."""
     from xc40io.topology.drawing import load_figure
 
     fabric = fabric_of(scene.result.machine)
-    if kind_of(fabric.kind).draw_load is None:
-        return None
-    busy = link_loads(scene, fabric)
-    if busy is None:
-        return None
     return load_figure(fabric, busy, nodes, "How busy the links of the network were", scene.setup)
 
 
@@ -159,6 +162,11 @@ def moved_by(clock: Clock, since: Floats, until: Floats, speed: Floats) -> Float
     return np.where(moved < 1.0, 0.0, moved)  # what is less than a byte is rounding
 
 
+def silent_groups(traffic: GroupTraffic) -> str:
+    """Say why a picture of it would say nothing: it shows how the groups of the jobs differ."""
+    return "" if len(traffic.panels[0].groups) > 1 else "all passed one group"
+
+
 def draw_groups(scene: Scene, traffic: GroupTraffic) -> Figure:
     """Draw a row for each group, a column for each span of time, the darker the more bytes/s."""
     clock, panels = traffic.clock, traffic.panels
@@ -185,8 +193,7 @@ def _draw_panel(figure: Figure, axes: Axes, clock: Clock, panel: Traffic) -> Non
     """Draw the rows of one kind of ends, with a scale of their own."""
     rates = panel.rates / GB
     image = paint(axes, clock, rates, float(rates.max()))
-    name_numbers(axes, panel.groups.tolist(), len(panel.groups))
+    name_numbers(axes, "group", panel.groups.tolist(), len(panel.groups))
     name_panel(axes, panel.name)
-    name_axes(axes, "", "group")
     clock.name_axis(axes)
     add_scale(figure, axes, image, "GB/s")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,6 +40,7 @@ OTHER_CAUSES = "anything else"
 """What small causes are called together."""
 
 _NAMED = 7
+_SEEN = 0.002  # share of a bar: the colour of what is less is nowhere
 _WORTH = 0.005  # share of all time that a cause is worth a name
 _WAITS_FOR_OTHERS = "other ranks to end the phase, or the next phase to begin"
 
@@ -116,7 +118,9 @@ def draw_ranks(result: Result, found: RankShares, job: str = "") -> Figure:
     axes.set(xlim=(0, 100), ylim=(shown, 0), yticks=[])
     axes.grid(visible=False)
     name_axes(axes, "share of the time of the job (%)", which)
-    name_causes(figure, axes, found.names, _colours(found))
+    seen = [share > _SEEN for share in found.shares.max(axis=0, initial=0.0).tolist()]
+    names, colours = (list(compress(all_of, seen)) for all_of in (found.names, _colours(found)))
+    name_causes(figure, axes, names, colours)
     return figure
 
 

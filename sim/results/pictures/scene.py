@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
 from xc40io.findings.bottlenecks import Windows
@@ -16,6 +17,7 @@ from xc40io.topology.text import format_count
 from xc40io.workloads.job_results import phase_title
 
 _LANES = 8
+_PROGRAMS = {"ior": "IOR", "io500": "IO500"}  # as they call themselves
 _LETTERS = 125  # of a line over the whole width of a figure
 
 
@@ -86,8 +88,15 @@ def few(lanes: Sequence[Lane]) -> Iterable[Lane]:
 def setup_of(scenario: Scenario) -> str:
     """Say in a line what was run."""
     where = f"{format_count(scenario.nodes, 'node')} x {format_count(scenario.ppn, 'rank')}"
-    what = scenario.title or scenario.workload.command
+    what = scenario.title or program_words(scenario.workload)
     return _line(f"{scenario.machine}: {where}, seed {scenario.seed}; {what}")
+
+
+def program_words(workload: AskedWorkload) -> str:
+    """Say what program runs, without its options: ``IOR``, ``kernel vpic-io``."""
+    name = workload.options.get("name")
+    program = _PROGRAMS.get(workload.program, workload.program)
+    return f"{program} {name}" if name else program
 
 
 def setup_of_jobs(scenario: JobsScenario, machine: str, names: Sequence[str]) -> str:

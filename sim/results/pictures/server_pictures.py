@@ -15,9 +15,17 @@ from xc40io.engine.types import Floats, Integers
 from xc40io.findings.servers import counted_in, of_osts, ost_series, to_mds
 from xc40io.plane.operations import Op
 from xc40io.results.pictures.clock import Clock, end_curves, timed_sheet
-from xc40io.results.pictures.heat import draw_scale, name_numbers, paint
+from xc40io.results.pictures.heat import ONE_ALONE, draw_scale, name_numbers, paint
 from xc40io.results.pictures.scene import Scene
-from xc40io.telling.sheet import INK, WIDE, WRITE, Heading, name_axes, name_panel, sheet
+from xc40io.telling.sheet import (
+    INK,
+    WIDE,
+    WRITE,
+    Heading,
+    name_panel,
+    sheet,
+    whole_ticks,
+)
 from xc40io.topology.text import format_count
 
 if TYPE_CHECKING:
@@ -39,6 +47,8 @@ _STYLES = {
     Op.FUNLOCK: ("unlock bytes", "#c3c8ce"),
 }
 """What each is called, and its colour."""
+
+_FEWEST = 100  # operations of which a rate over time means something
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +78,12 @@ def mdt_operations_of(scene: Scene) -> MdtOperations | None:
     return MdtOperations(
         clock, {op: count / clock.width for op, count in counts.items() if count.any()}
     )
+
+
+def silent_mdt_operations(found: MdtOperations) -> str:
+    """Say why a picture of it would say nothing: so few operations are no rate."""
+    count = round(sum(float(rates.sum()) for rates in found.rates.values()) * found.clock.width)
+    return "" if count >= _FEWEST else f"{format_count(count, 'operation')} in all"
 
 
 def draw_mdt_operations(scene: Scene, found: MdtOperations) -> Figure:
@@ -122,6 +138,11 @@ def server_rates_of(scene: Scene) -> ServerRates | None:
     return ServerRates(clock, tuple(used.tolist()), {way: rates[way][used] for way in rates})
 
 
+def silent_server_rates(found: ServerRates) -> str:
+    """Say why a picture of it would say nothing: it shows how OSTs differ."""
+    return "" if len(found.numbers) > 1 else ONE_ALONE
+
+
 def draw_server_rates(scene: Scene, found: ServerRates) -> Figure:
     """Draw a row for each OST, a column for each span of time; writes at the left."""
     clock, ways, osts = found.clock, found.ways, len(found.numbers)
@@ -138,10 +159,9 @@ def draw_server_rates(scene: Scene, found: ServerRates) -> Figure:
     top = max(float(rates.max()) for rates in ways.values()) / GB
     for axes, (way, rates) in zip(panels, ways.items(), strict=True):
         image = paint(axes, clock, rates / GB, top)
-        name_numbers(axes, found.numbers, int(high / 0.17))
+        name_numbers(axes, "OST", found.numbers, int(high / 0.17))
         _part_servers(axes, found.numbers, each)
         name_panel(axes, way)
-        name_axes(axes, "", "OST")
         clock.name_axis(axes)
     _make_room(figure)
     box, wide = figure.axes[-1].get_position(), figure.get_figwidth()
@@ -225,6 +245,11 @@ def _seconds_since(times: Floats, edges: Floats) -> Floats:
     return seconds
 
 
+def silent_oss_load(found: OssLoad) -> str:
+    """Say why a picture of it would say nothing: it shows how OSSs differ."""
+    return "" if len(found.loads) > 1 else ONE_ALONE
+
+
 def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
     """Draw the mean of all OSSs, in the band between the least and the most loaded one."""
     clock, loads = found.clock, found.loads
@@ -253,4 +278,5 @@ def draw_oss_load(scene: Scene, found: OssLoad) -> Figure:
         label="their mean",
     )
     end_curves(figure, scene, clock, float(loads.max()), "bulk RPCs of an OSS")
+    whole_ticks(axes)
     return figure

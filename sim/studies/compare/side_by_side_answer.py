@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from xc40io.config.scenario import Scenario
+from xc40io.config.units import format_bytes, parse_bytes
 from xc40io.results.pictures.scene import setup_of, setup_of_jobs
 from xc40io.studies.case import Case
 from xc40io.studies.compare.side import AS_IT_IS, PhaseOfSide, Side
@@ -135,6 +136,18 @@ _DRAWN = (
 )
 
 
+def short(side: Side) -> str:
+    """Return what a picture calls a run: its stripes in place of the paths of two values."""
+    values = dict(side.values)
+    if not values or values.keys() - {"striping.count", "striping.size"}:
+        return side.name
+    count, size = values.get("striping.count"), values.get("striping.size")
+    if size is None:
+        return format_count(count, "stripe") if isinstance(count, int) and count > 0 else side.name
+    written = format_bytes(parse_bytes(size))
+    return f"stripes of {written}" if count is None else f"{count} x {written}"
+
+
 def _charts(found: SideBySide) -> Iterator[Chart]:
     """Yield how many times as fast each side is, phase by phase; nothing without ratios.
 
@@ -146,8 +159,8 @@ def _charts(found: SideBySide) -> Iterator[Chart]:
         return
     numbers = numbers_of(found.sides)
     rows = [
-        {"run": one.name, "number": None if numbers is None else numbers[one.side]}
-        | {"phase": row.title}
+        {"run": short(found.sides[one.side]), "phase": row.title}
+        | {"number": None if numbers is None else numbers[one.side]}
         | dict(zip(("times", "low", "high"), one.ratio or Ratio(1.0), strict=True))
         for row in shown
         for one in row.sides
@@ -166,7 +179,7 @@ def _charts(found: SideBySide) -> Iterator[Chart]:
         "phase",
         interval=("low", "high"),
         rule=1.0,
-        title=f"Side by side: times as fast as {_first(found)}",
+        title=f"How many times as fast as {_first(found)}",
         setup=_setup(found.sides[0].scenario),
         caption=caption,
     )

@@ -75,3 +75,12 @@ def test_lanes_stand_above_the_axes_with_the_same_time():
     assert [label.get_text() for label in strip.get_yticklabels()] == ["write", "read"]
     assert strip.get_xlim() == axes.get_xlim() == (0.0, 4.0)
     assert strip.get_position().y0 > axes.get_position().y1
+
+
+@pytest.mark.parametrize(
+    ("end", "unit", "last"), [(2.0, "s", 2.0), (0.2, "ms", 200.0), (2e-4, "us", 200.0)]
+)
+def test_times_have_the_unit_that_needs_no_zeros(end: float, unit: str, last: float):
+    clock = Clock.of(end, end / 10)
+    assert clock.unit == unit
+    assert clock.edges[-1] == pytest.approx(last)

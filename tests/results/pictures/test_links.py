@@ -6,7 +6,7 @@ import pytest
 
 from xc40io import Result, Scenario, simulate
 from xc40io.plane.stations import StationKind
-from xc40io.results.pictures.network_pictures import draw_links, link_loads
+from xc40io.results.pictures.network_pictures import link_loads, links_of
 from xc40io.results.pictures.scene import scene_of
 from xc40io.run.fabric import fabric_of
 
@@ -25,4 +25,4 @@ def test_each_link_has_the_share_of_the_run_in_which_it_was_busy(lustre: Result)
 def test_links_of_a_torus_are_left_out():
     job = {"nodes": 2, "ppn": 1, "workload": {"ior": "-w -e -b 1m -t 1m"}}
     run = simulate(Scenario(machine="titan", **job))
-    assert draw_links(scene_of(run), run.allocation.nodes) is None
+    assert links_of(scene_of(run), run.allocation.nodes) is None

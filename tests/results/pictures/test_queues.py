@@ -56,5 +56,11 @@ def test_each_queue_has_axes_of_its_own_with_one_clock(recorded: Result):
     assert {axes.get_ylabel() for axes in panels} == {"RPCs", "MDS requests", "extent locks"}
     assert sum(bool(axes.get_xlabel()) for axes in panels) == 1
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
+    for axes in panels:
+        low, high = axes.get_ylim()
+        ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
+        assert ticks == [round(tick) for tick in ticks], "there is no quarter of an RPC"
+    for panel, queue_of in zip(panels, found.queues, strict=False):
+        assert all(part.any() for part in queue_of.parts.values()), panel.get_ylabel()
     for above, below in zip(panels[1:], [*panels[2:], panels[0]], strict=True):
         assert above.get_position().y0 > below.get_position().y1

@@ -23,7 +23,7 @@ from xc40io.studies.compare.side import (
     told_apart,
 )
 from xc40io.studies.compare.side_by_side import SideBySide, run_side_by_side
-from xc40io.studies.compare.side_by_side_answer import numbers_of, side_by_side_answer
+from xc40io.studies.compare.side_by_side_answer import numbers_of, short, side_by_side_answer
 from xc40io.studies.ratio import Ratio
 from xc40io.telling.data import document_of
 from xc40io.telling.drawing import figures
@@ -257,3 +257,19 @@ def test_what_is_no_number_of_one_value_becomes_bars() -> None:
     (axes,) = drawn(found).axes
     words = [label.get_text() for label in axes.get_yticklabels()]
     assert words == [AS_IT_IS, "lustre.osts=112", "nodes=4"]
+
+
+@pytest.mark.parametrize(
+    ("what_if", "name"),
+    [
+        ("striping.count=48,striping.size=8m", "48 x 8 MiB"),
+        ("striping.count=8", "8 stripes"),
+        ("striping.size=4m", "stripes of 4 MiB"),
+        ("striping.count=-1", "striping.count=-1"),
+        ("nodes=2", "nodes=2"),
+    ],
+)
+def test_pictures_name_stripes_in_place_of_paths(what_if: str, name: str) -> None:
+    job = Scenario(machine="theta", nodes=1, ppn=1, workload={"ior": "-w -b 1m -t 1m"})
+    first, changed = sides_of(Side("as it is", job), [what_if])
+    assert (short(first), short(changed)) == ("as it is", name)
