@@ -12,6 +12,9 @@ from xc40io.web.translation import settings_of
 
 _ACCESSES = ("write", "read")
 _AXIS = "A"  # only the axis of a chart is known: no measurement
+_PRINTED = "T"
+_NO_CACHE = "nothing from the client cache (fsync; each rank reads what others wrote)"
+"""What the slides call so: not O_DIRECT, which is a control of its own."""
 
 
 def published_points() -> list[Point]:
@@ -39,5 +42,8 @@ def _points(claim: Claim) -> Iterator[Point]:
     if settings is None:
         return
     value, target = claim.relation.value, claim.target
-    source = f"{target.source}; {FIRMNESS[target.firmness]}"
-    yield Point(claim.id, claim.title, access, value.base, str(value), source, settings)
+    source = target.source
+    if target.firmness != _PRINTED:
+        source += f", where the number was {FIRMNESS[target.firmness]}"
+    title = claim.title.replace("no client cache", _NO_CACHE)
+    yield Point(claim.id, title, access, value.base, str(value), source, settings)

@@ -23,7 +23,7 @@ from bokeh.plotting import figure
 
 from xc40io.config.units import GB
 from xc40io.findings.waits import Part, part_of
-from xc40io.telling.sheet import INK, PALETTE, REST, SMALL
+from xc40io.telling.sheet import INK, PALETTE, REST, SMALL, scale_of
 from xc40io.trust.sureness import gigabytes, simulated
 from xc40io.web.published import Comparable
 from xc40io.web.runs import HeatMap, Outcome, PhaseOutcome
@@ -32,7 +32,6 @@ Row = tuple[str, str] | str
 """Of a chart: a phase, or a side and a phase."""
 
 _ROW = 34  # pixels of a row
-_BRIEF = 0.1  # seconds: what is shorter is told in milliseconds
 WORTH_TELLING = 0.005  # share of the time
 
 
@@ -155,11 +154,13 @@ def _causes(phase: PhaseOutcome, part: Part) -> str:
     return "; ".join(f"{wait.words} ({100 * wait.share:.1f} %)" for wait in found[:4])
 
 
+_BAR = {"major_label_text_font_size": "13px", "title_text_font_size": "13px"}
+
+
 def heat_chart(heat: HeatMap) -> Any:
     """Return a row for each OST, a column for each span of time, the darker the busier."""
     columns = len(heat.busy[0])
-    brief = columns * heat.width < _BRIEF
-    factor, unit = (1e3, "ms") if brief else (1.0, "s")
+    factor, unit = scale_of(columns * heat.width)
     wide, high = columns * heat.width * factor, len(heat.osts)
     chart = figure(
         height=min(130 + 5 * high, 380),
@@ -173,16 +174,16 @@ def heat_chart(heat: HeatMap) -> Any:
     busy = np.array(heat.busy)
     busy[busy == 0.0] = np.nan  # what is not a number has no colour
     image = chart.image(image=[busy], x=0, y=0, dw=wide, dh=high, color_mapper=mapper)
-    chart.add_tools(_hover(image, "<b>@image{0} % busy</b> at $x{0.000} " + unit))
+    chart.add_tools(_hover(image, "<b>@image{0} % busy</b> at $x{0.[000]} " + unit))
     step = -(-high // 12)
     chart.yaxis.ticker = [place + 0.5 for place in range(0, high, step)]
     chart.yaxis.major_label_overrides = {
         place + 0.5: str(heat.osts[place]) for place in range(0, high, step)
     }
-    chart.yaxis.axis_label = "OST"
+    chart.yaxis.axis_label = "OST" if step == 1 else f"OST: 1 in {step} is named"
     chart.xaxis.axis_label = f"simulated time ({unit})"
     ticker = BasicTicker(desired_num_ticks=5)
-    bar = ColorBar(color_mapper=mapper, ticker=ticker, width=10, major_label_text_font_size="13px")
+    bar = ColorBar(color_mapper=mapper, ticker=ticker, width=10, title="%", **_BAR)
     chart.add_layout(bar, "right")
     return _plain(chart)
 

@@ -49,7 +49,7 @@ def cards(
             phase.bandwidth,
             phase.real,
             in_gigabytes,
-            f"{format_seconds(phase.seconds, 3)}{_chance(known.get(row))}",
+            f"in {format_seconds(phase.seconds, 3)}{_chance(known.get(row))}",
         )
         for row, phase in rows.items()
     ]
@@ -216,5 +216,6 @@ def _published(point: Point, differs: Sequence[Difference]) -> str:
     return (
         f"<li><b>{escape(point.written)}</b> ({point.access}): {escape(point.title)}. "
         f'{escape(other)}. <a href="{escape(link)}">Set the controls so</a> '
-        f'<span class="soft">Source: {escape(point.source)} ({escape(point.id)}).</span></li>'
+        f'<span class="soft">Source: {escape(point.source)}; '
+        f"{escape(point.id)} in the table of measurements.</span></li>"
     )

@@ -40,6 +40,7 @@ def animation_html(content: Result | JobsResult, option: str = _OPTION) -> str:
         _TEMPLATES / "animation.html",
         scene=scene,
         title=_title(content),
+        setup=scene.setup.removesuffix(f"; {_title(content)}"),
         version=scene.result.version,
         style=style() + _own("animation.css"),
         player=_own("player.js"),

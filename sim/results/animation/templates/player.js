@@ -507,7 +507,7 @@
   function drawLanes() {
     const width = lanes.svg.parentElement.clientWidth - 12;
     if (width <= 0) return;
-    const names = (lanes.left = width < SMALLEST ? 34 : 84), wide = width - names - 8;
+    const names = (lanes.left = width < SMALLEST ? 70 : 84), wide = width - names - 8;
     const row = clamp(Math.max(240, 14 * lanes.nodes.length) / lanes.rows, 0.8, 15), gap = 5;
     const y = (lane, at) => 6 + (lanes.first[lane] + at) * row + lane * gap;
     const bottom = y(lanes.nodes.length - 1, 0) + gap
@@ -534,7 +534,7 @@
 
   function nameRow(svg, names, y, node) {
     make("text", { x: names - 6, y: y + 4, "text-anchor": "end", "font-size": 11 }, svg,
-      names < 50 ? places[node].number : places[node].name);
+      places[node].name);
   }
 
   /** Move the lanes so that the present is in sight, and hide what is still to come. */
@@ -570,7 +570,7 @@
   function drawExtents() {
     const svg = extents.svg, width = svg.parentElement.clientWidth - 12;
     if (width <= 0) return;
-    const left = width < SMALLEST ? 34 : 84, wide = width - left - 8;
+    const left = width < SMALLEST ? 70 : 84, wide = width - left - 8;
     const row = clamp(220 / lanes.nodes.length, 13, 22), bottom = 6 + row * lanes.nodes.length;
     Object.assign(extents, { left, wide, row, bottom });
     svg.replaceChildren();
