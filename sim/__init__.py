@@ -31,7 +31,8 @@ def __getattr__(name: str) -> object:
     if name not in HOMES:
         from xc40io.config.errors import nearest
 
-        raise AttributeError(f"xc40io has no {name!r}{nearest(name, PUBLIC)}")
+        meant = "; did you mean simulate?" if name == "run" else nearest(name, PUBLIC)
+        raise AttributeError(f"xc40io has no {name!r}{meant}")
     return getattr(import_module(HOMES[name]), name)
 
 

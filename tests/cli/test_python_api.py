@@ -27,3 +27,11 @@ def test_every_public_name_is_there():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="telescope"):
         _ = xc40io.telescope
+
+
+def test_a_name_that_is_not_there_is_answered_with_the_one_that_is_meant() -> None:
+    # Asked directly: what other tests import has made `xc40io.run` the folder of that name.
+    with pytest.raises(AttributeError, match="xc40io has no 'run'; did you mean simulate"):
+        xc40io.__getattr__("run")
+    with pytest.raises(AttributeError, match="xc40io has no 'simulat'; did you mean simulate"):
+        xc40io.__getattr__("simulat")
