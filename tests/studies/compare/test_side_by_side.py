@@ -247,6 +247,9 @@ def test_ticks_stand_at_the_numbers_that_were_run() -> None:
     (axes,) = drawn(found).axes
     assert axes.get_xticks().tolist() == [28.0, 56.0, 112.0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("lustre.osts", "times as fast")
+    assert axes.get_xlim()[0] < 28.0 < 112.0 < axes.get_xlim()[1], "no point is cut off"
+    points = [float(y) for line in axes.lines for y in line.get_ydata()]
+    assert max(points) < axes.get_ylim()[1]
 
 
 def test_what_is_no_number_of_one_value_becomes_bars() -> None:
