@@ -28,12 +28,13 @@ from xc40io.config.files import CONFIGS, find, read_mapping, shipped
 from xc40io.config.kept import kept
 from xc40io.config.model import Model, as_tuple, checked
 from xc40io.config.parts.compute_nodes import Nodes
+from xc40io.config.parts.left_out import completed
 from xc40io.config.parts.lustre import Lnet, Lustre
 from xc40io.config.parts.machine_changes import let_follow, provenance_of_changes
 from xc40io.config.parts.measured_run import MeasuredRun
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.networks import Network
-from xc40io.config.parts.provenance import OWN, Provenance, completed, merged, separate
+from xc40io.config.parts.provenance import OWN, Provenance, merged, separate
 from xc40io.config.parts.recovery import Recovery, default_recovery, recovery_of
 from xc40io.config.parts.releases import RELEASE, release_of, with_release
 from xc40io.config.parts.storage import Service, Ssd
@@ -193,7 +194,8 @@ class Machine(Model):
         nodes get blades of their own (``nodes.service_blades``), in place of compute blades where
         the network is full (``nodes.count``). Times of recovery are those of the release of Lustre
         that the machine gets. Where nothing comes out even, nothing is guessed: the
-        nearest counts of OSTs or routers that do are named.
+        nearest counts of OSTs or routers that do are named. Without ``lnet.groups`` (None) there is
+        no fine-grained routing: all routers and OSSs are one group.
 
         Parameters
         ----------
@@ -301,7 +303,12 @@ def read_machine(document: Mapping[str, Any], place: str, folder: Path = Path())
 def _machine(document: Mapping[str, Any], place: str) -> Machine:
     """Return the machine that a whole document describes."""
     strings = {name: document[name] for name in OWN if name in document}
-    sections = {name: part for name, part in document.items() if name not in OWN}
+    absent = {name for name, field in Machine.model_fields.items() if field.default is None}
+    sections = {
+        name: part
+        for name, part in document.items()
+        if name not in OWN and not (part is None and name in absent)
+    }
     sections = merged({"recovery": recovery_of(_version(sections))}, sections)
     values, provenance = separate(sections, place)
     machine = checked(Machine, strings | values, place)

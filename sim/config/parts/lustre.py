@@ -361,7 +361,8 @@ class Lnet(Model):
     A machine without this section has none: its servers are on the network of the compute nodes.
 
     Fine-grained routing (FGR) gives each group of routers its own group of OSSs, so that traffic
-    stays off the InfiniBand switches' uplinks.
+    stays off the InfiniBand switches' uplinks. ``groups: null`` is no FGR: one group. A machine
+    file may leave out how many routers and OSSs a group has: they are shared out evenly.
     """
 
     routers: Few  #: All LNET routers; those of the groups and those for metadata.

@@ -54,16 +54,60 @@ def let_follow(
     if was != now:
         times = {f"recovery.{name}": said["value"] for name, said in now.items()}
         values.update((path, time) for path, time in times.items() if path not in changed)
+    fill_in(values, before, changed, place)
+
+
+def fill_in(
+    values: dict[str, Any], before: Mapping[str, Any], said: Collection[str], place: str
+) -> None:
+    """Fill in, in place, the counts that follow from others and are not said.
+
+    Parameters
+    ----------
+    values
+        Of the whole machine, by path; any may be missing, and nobody has checked them.
+    before
+        Of the machine that this one was, or is like; without any, all counts that are missing
+        follow.
+    said
+        Paths of what is to stay as it is in ``values``.
+    place
+        What the sentence begins with, of a machine that cannot have so many OSTs or LNET routers.
+    """
+    changed = set(said)
+    was = {path: values.get(path) for path in (*_SHARED, _BLADES)}
+    _begin(values, changed)
     counts = [values[path] for path in _COUNTS if path in values]
-    if not all(type(count) is int and count >= 0 for count in counts):
-        return  # the models say what is wrong with them
-    if not _blades_counted(values) or not _osts_step(values) * values["lustre.osts"]:
+    counted = all(type(count) is int and count >= 0 for count in counts) and _blades_counted(values)
+    if not counted or not _osts_step(values) * values.get("lustre.osts", 0):
+        for path, value in was.items():  # the models say what is wrong, or missing
+            if value is None and path not in said:
+                values.pop(path, None)
         return
     if "lnet.routers" in values:
-        _let_routers_follow(values, before, changed, place)
+        _let_routers_follow(values, {**values, **before}, changed, place)
     elif "lustre.osts" in changed:
         _check_osts(place, values)
-    _let_blades_follow(values, before, changed)
+    _let_blades_follow(values, before, changed, least=was[_BLADES] is None)
+
+
+def _begin(values: dict[str, Any], changed: set[str]) -> None:
+    """Put, in place, a first number where a count is missing, and note that it has to follow."""
+    groups, per_group, oss_per_group, metadata = _SHARED
+    if "lnet.routers" in values:
+        if values.get(groups) is None or values.get(per_group) is None:
+            changed.add("lnet.routers")  # there are as many of them, in whatever groups
+        if values.get(oss_per_group) is None:
+            changed.add("lustre.osts")
+        missing = [path for path in _SHARED if values.get(path) is None]
+        changed.difference_update(missing)
+        values.update((path, 1 if path == groups else 0) for path in missing)
+        counts = values["lnet.routers"], values[groups]
+        if metadata in missing and all(type(one) is int and one > 0 for one in counts):
+            values[metadata] = counts[0] % counts[1]
+    if values.get(_BLADES) is None:
+        changed.discard(_BLADES)
+        values[_BLADES] = 1
 
 
 def _let_routers_follow(
@@ -113,6 +157,7 @@ _COUNTS = (
     *("lnet.routers_per_group", "lnet.routers", "lnet.metadata_routers"),
 )
 _BESIDE = ("burst_buffer.nodes", "home.nodes")
+_SHARED = "lnet.groups", "lnet.routers_per_group", "lnet.oss_per_group", "lnet.metadata_routers"
 _BLADES, _PER_BLADE = "nodes.service_blades", "nodes.service_nodes_per_blade"
 
 
@@ -156,13 +201,21 @@ def _check_osts(place: str, values: Mapping[str, Any]) -> None:
         else f"each OSS has lustre.osts_per_oss = {step}"
     )
     raise InputError(
-        f"{place}: lustre.osts = {osts}: {needs}; the nearest right counts: {' and '.join(near)}"
+        f"{place}: lustre.osts = {osts}: {needs}; the nearest right counts: "
+        f"{' and '.join(near)}{_or_one_group(values)}"
     )
+
+
+def _or_one_group(values: Mapping[str, Any]) -> str:
+    """Say how any count would be right, where it is for the groups that it is not."""
+    if values.get("lnet.groups", 1) == 1:
+        return ""
+    return "; or lnet.groups = null, which is no fine-grained routing"
 
 
 def _osts_step(values: Mapping[str, Any]) -> int:
     """Return of what the count of OSTs is a multiple: one OSS more, or one in each FGR group."""
-    step: int = values["lustre.osts_per_oss"] * values.get("lnet.groups", 1)
+    step: int = values.get("lustre.osts_per_oss", 0) * values.get("lnet.groups", 1)
     return step
 
 
@@ -184,7 +237,8 @@ def _check_routers(
         "for metadata"
     )
     right = f"the nearest right counts: {' and '.join(near)}" if near else "no count is right"
-    raise InputError(f"{place}: lnet.routers = {routers}: {why}; {right}")
+    other = "" if routers > room else _or_one_group(values)
+    raise InputError(f"{place}: lnet.routers = {routers}: {why}; {right}{other}")
 
 
 def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
@@ -207,7 +261,7 @@ def nearest_count(path: str, count: int, values: Mapping[str, Any]) -> int:
 
 def _blades_counted(values: Mapping[str, Any]) -> bool:
     """Tell whether blades and their nodes are counts, as nobody has checked who changed them."""
-    network = NETWORKS.get(values["network.kind"])
+    network = NETWORKS.get(str(values.get("network.kind")))
     if network is None:
         return False
     paths = [f"network.{name}" for name in (*network.dimensions, "nodes_per_router")]
@@ -217,16 +271,18 @@ def _blades_counted(values: Mapping[str, Any]) -> bool:
 
 
 def _let_blades_follow(
-    values: dict[str, Any], before: Mapping[str, Any], changed: Collection[str]
+    values: dict[str, Any], before: Mapping[str, Any], changed: Collection[str], *, least: bool
 ) -> None:
     """Add, in place, the service blades that more LNET routers, or servers, need.
+
+    With ``least`` there are as many as all service nodes need, and no more.
 
     A blade carries service nodes or compute nodes, never both: where all places for blades are
     taken, new service blades stand in place of compute blades, and the machine has fewer compute
     nodes. What is itself among the changes stays as it was asked for.
     """
     entries = _entries(values)
-    if entries <= _entries(before) or _BLADES in changed:
+    if _BLADES in changed or (not least and entries <= _entries({**values, **before})):
         return
     nodes = entries + sum(_beside(values).values())
     blades = ceil(nodes / values[_PER_BLADE])
@@ -240,8 +296,8 @@ def _let_blades_follow(
 
 def _entries(values: Mapping[str, Any]) -> int:
     """Return the service nodes at which the file system begins: LNET routers, else servers."""
-    osses: int = values["lustre.osts"] // values["lustre.osts_per_oss"] + values["lustre.mds.mdts"]
-    return int(values.get("lnet.routers", osses))
+    osses = values["lustre.osts"] // values["lustre.osts_per_oss"]
+    return int(values.get("lnet.routers", osses + values.get("lustre.mds.mdts", 0)))
 
 
 def _routers_possible(

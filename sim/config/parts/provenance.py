@@ -68,6 +68,11 @@ def separate(
     provenance: dict[str, Provenance] = {}
     for name, content in part.items():
         path = f"{prefix}{name}"
+        if content is None:
+            raise InputError(
+                f"{place}: {path} = null, but the machine that it is like has no {path}; null "
+                "takes away what that one has"
+            )
         if not isinstance(content, dict):
             raise InputError(
                 f"{place}: {path} = {content!r} names no source; right would be "
@@ -88,27 +93,6 @@ LIKE = "like"
 
 OWN = ("name", "title", "description", "measured")
 """What no file takes from another one."""
-
-
-def completed(
-    document: Mapping[str, Any], place: str, folder: Path, file: Path | None = None
-) -> dict[str, Any]:
-    """Return a machine file's mapping with all that it leaves to the file that it is like.
-
-    A section that is ``null`` is left out: what the other machine has there, this one has not. So
-    is what the other one says of a network of another ``kind``.
-    ``place`` is what messages call it, ``folder`` where the paths of files start that it names.
-
-    Raises
-    ------
-    InputError
-        If there is no such machine, or if a file is like itself over any number of others.
-    """
-    whole = dict(document)
-    for _, other in _others(document, place, folder, file):
-        rest = {name: part for name, part in other.items() if name not in OWN}
-        whole = merged(rest, whole)
-    return {name: part for name, part in whole.items() if name != LIKE and part is not None}
 
 
 def leaves(part: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -132,7 +116,7 @@ def files_of(file: Path) -> Files:
         As :func:`completed` does.
     """
     document = read_mapping(file)
-    return {file: document, **dict(_others(document, str(file), file.parent, file))}
+    return {file: document, **dict(others(document, str(file), file.parent, file))}
 
 
 def file_of_value(files: Files, path: str) -> Path | None:
@@ -140,7 +124,7 @@ def file_of_value(files: Files, path: str) -> Path | None:
     return next((one for one, said in files.items() if _has(said, path)), None)
 
 
-def _others(
+def others(
     document: Mapping[str, Any], place: str, folder: Path, file: Path | None
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yield the file that a machine is like, and what it holds; the one that this is like; ..."""
