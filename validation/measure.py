@@ -27,6 +27,9 @@ class Function:
     meaning: str  # What it returns, in a phrase.
     # Whether it is called with the collectives of a machine's MPI in place of a run.
     of_machine: bool = False
+    # The phase that it looks at, where no word says which.
+    phase: str = ""
+    of_mpi: bool = False  # Whether it looks at what MPI-IO has to tell.
 
     def takes(self, words: Sequence[str]) -> bool:
         """Tell whether it takes so many words, none of them empty."""
@@ -35,6 +38,12 @@ class Function:
         except TypeError:
             return False
         return all(words)
+
+    def phase_of(self, words: Sequence[str]) -> str:
+        """Return the phase that it looks at with these words behind the run; empty for none."""
+        bound = signature(self.measure).bind(None, *words)
+        bound.apply_defaults()
+        return str(bound.arguments.get("phase", self.phase))
 
     @property
     def usage(self) -> str:
@@ -76,10 +85,10 @@ def _phases(record: RunRecord, name: str, step: str = "") -> list[Phase]:
     found = [phase for phase in record.phases if phase.name == name]
     if not found:
         names = list(dict.fromkeys(phase.name for phase in record.phases))
-        raise InputError(_missing("phase", name, names))
+        raise InputError(missing("phase", name, names))
     chosen = [phase for phase in found if step in ("", phase.step)]
     if not chosen:
-        raise InputError(_missing("step", step, [phase.step for phase in found]))
+        raise InputError(missing("step", step, [phase.step for phase in found]))
     return chosen
 
 
@@ -102,11 +111,12 @@ def _of(counts: Mapping[str, float], noun: str, written: str) -> float:
     """Return one of several numbers by its name."""
     name = written.lower()
     if name not in counts:
-        raise InputError(_missing(noun, name, list(counts)))
+        raise InputError(missing(noun, name, list(counts)))
     return float(counts[name])
 
 
-def _missing(noun: str, name: str, names: Sequence[str]) -> str:
+def missing(noun: str, name: str, names: Sequence[str]) -> str:
+    """Say that a run does not have what a metric asks for, and what it has."""
     return f"the run has no {noun} {name!r}{nearest(name, names)}; there are {', '.join(names)}"
 
 
@@ -149,29 +159,35 @@ def _mpi(costs: Collectives, collective: str, size: str) -> float:
     return known[collective](parse_bytes(size))
 
 
+_BEST = "IOR: bytes/s, the best repetition"
+
 FUNCTIONS = {
-    "write": Function(RATE, lambda run: _rate(run, "write"), "IOR: bytes/s, the best repetition"),
-    "read": Function(RATE, lambda run: _rate(run, "read"), "IOR: bytes/s, the best repetition"),
+    "write": Function(RATE, lambda run: _rate(run, "write"), _BEST, phase="write"),
+    "read": Function(RATE, lambda run: _rate(run, "read"), _BEST, phase="read"),
     "median": Function(RATE, _median, "IOR: bytes/s of a phase, the median of its repetitions"),
     "raw_write": Function(
         RATE,
         lambda run: _best_rate(run, "write", "raw_rate", "aggregator"),
         "bytes/s of the aggregators' own write calls",
+        of_mpi=True,
     ),
     "raw_read": Function(
         RATE,
         lambda run: _best_rate(run, "read", "raw_rate", "aggregator"),
         "bytes/s of the aggregators' own read calls",
+        of_mpi=True,
     ),
     "slowest_write": Function(
         RATE,
         lambda run: _best_rate(run, "write", "slowest_rate", "rank"),
         "bytes/s by the write calls of the slowest rank, as Darshan tells them",
+        of_mpi=True,
     ),
     "slowest_read": Function(
         RATE,
         lambda run: _best_rate(run, "read", "slowest_rate", "rank"),
         "bytes/s by the read calls of the slowest rank, as Darshan tells them",
+        of_mpi=True,
     ),
     "time": Function(
         SECONDS, lambda run, phase="write": _seconds(run, phase), "IOR: seconds, the least"
@@ -190,11 +206,14 @@ FUNCTIONS = {
     "seconds": Function(SECONDS, _seconds, "kernel: seconds of a phase, the least of its steps"),
     "memory": Function(BYTES, _memory, "kernel: bytes of memory that a phase took, the most"),
     "part": Function(SECONDS, _part, "kernel: seconds of a part of a phase, as adios tells them"),
-    "timer": Function(SECONDS, _timer, "seconds of MPI-IO's timer, the mean of the ranks"),
+    "timer": Function(
+        SECONDS, _timer, "seconds of MPI-IO's timer, the mean of the ranks", of_mpi=True
+    ),
     "aggregators": Function(
         NUMBER,
         lambda run: max(told.aggregators for told in _library(run)),
         "ranks that write or read for others, the most of a file",
+        of_mpi=True,
     ),
     "stat": Function(
         NUMBER,

@@ -75,6 +75,8 @@ class Report:
     simulations: Simulations = field(repr=False, compare=False)
     # Ids of the claims that have something fitted near them (``xc40io.validation.half``).
     near: frozenset[str] = frozenset()
+    # Of claims whose metric their runs do not have: a sentence each. They have no verdict.
+    wrong: tuple[str, ...] = ()
 
     @property
     def failed(self) -> list[Outcome]:
@@ -122,11 +124,6 @@ def validate(
     known
         All claims, by id, among which the fitted ones are looked for that make a check no
         prediction; those that are run unless given.
-
-    Raises
-    ------
-    InputError
-        If a claim asks a run for what it does not have.
     """
     claims = list(claims)
     running = [claim for claim in claims if full or not claim.full]
@@ -135,12 +132,18 @@ def validate(
     found = {
         claim.id: {run: list(islice(ended, claim.seeds)) for run in claim.runs} for claim in running
     }
-    outcomes = (
-        judge(claim, found[claim.id]) if claim.id in found else not_run(claim) for claim in claims
-    )
+    outcomes: list[Outcome] = []
+    wrong = []
+    for claim in claims:
+        try:
+            outcomes.append(judge(claim, found[claim.id]) if claim.id in found else not_run(claim))
+        except InputError as error:
+            outcomes.append(Outcome(claim, Verdict.NONE, without=str(error)))
+            wrong.append(str(error))
     known = known if known is not None else {one.id: one for one in claims}
     predicted = predictions(known)
-    return Report(tuple(outcomes), predicted, simulations, near_claims(known, predicted))
+    near = near_claims(known, predicted)
+    return Report(tuple(outcomes), predicted, simulations, near, tuple(wrong))
 
 
 def select(

@@ -22,7 +22,7 @@ from xc40io.machine.plane import Plane
 from xc40io.plane.batch import Batch
 from xc40io.plane.files import Shape
 from xc40io.plane.operations import ON_FILES, TIMERS, Op, Operations
-from xc40io.storage.places import LOCAL_STRIPE, LUSTRE, Storage
+from xc40io.storage.places import LOCAL_STRIPE, LUSTRE, Storage, out_of_reach
 
 _ON_FILES = np.array([operation in ON_FILES for operation in Op])
 
@@ -251,7 +251,7 @@ class FileSystem:
             strangers = np.flatnonzero(home[file[mine]] != node[mine])
             if len(strangers):
                 one = strangers[0]
-                raise _out_of_reach(storage, int(home[file[mine][one]]), int(node[mine][one]))
+                raise out_of_reach(storage.kind, int(home[file[mine][one]]), int(node[mine][one]))
 
     def _place(self, files: Integers, nodes: Integers, storage: Storage) -> None:
         """Put files on nodes: on their SSDs, or on the service node that each of them uses."""
@@ -304,13 +304,3 @@ class FileSystem:
         """Return the number of reads and writes of each program in its latest batch."""
         calls: Integers = self.plane.tables.programs.rows.calls[programs]
         return calls
-
-
-def _out_of_reach(storage: Storage, home: int, node: int) -> InputError:
-    """Return the error of a file that is used on a node that cannot reach it."""
-    where = "the SSD of a node" if storage.kind == "ssd" else "a private burst buffer"
-    return InputError(
-        f"target {storage.kind}: a file that nodes {home} and {node} of the job share cannot be on "
-        f"{where}, which only the node itself reaches; right would be a file per process that is "
-        "read where it was written (IOR: -F without -C and -Z), or another target"
-    )

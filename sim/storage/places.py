@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from xc40io.config.errors import InputError
 from xc40io.engine.types import Indices
 from xc40io.storage.service_nodes import dealt
 
@@ -39,3 +40,13 @@ class Storage(NamedTuple):
 
 
 LUSTRE = Storage()
+
+
+def out_of_reach(kind: str, home: int, node: int) -> InputError:
+    """Return the error of a file that is used on a node that cannot reach it."""
+    where = "the SSD of a node" if kind == "ssd" else "a private burst buffer"
+    return InputError(
+        f"target {kind}: a file that nodes {home} and {node} of the job share cannot be on "
+        f"{where}, which only the node itself reaches; right would be a file per process that is "
+        "read where it was written (IOR: -F without -C and -Z), or another target"
+    )

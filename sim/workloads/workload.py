@@ -110,6 +110,10 @@ class Workload(ABC):
         for phase in phases if of_one else ():
             yield self.bytes_to_move(ranks) * phase.bytes_a_rank / of_one, phase
 
+    def phase_names(self) -> tuple[str, ...]:
+        """Return what the rows of its result are called; none where only the run can tell."""
+        return ()
+
     def traits(self, scenario: Scenario) -> Traits:
         """Return what its phases are in the job of a scenario."""
         ranks = scenario.nodes * scenario.ppn

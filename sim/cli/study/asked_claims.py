@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from xc40io.config.errors import InputError, nearest
+from xc40io.validation.checked_claims import check_claims
 from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.sensitivity import row_of
 
@@ -46,7 +47,7 @@ def asked_claims(
     Raises
     ------
     InputError
-        If there is none, or none of an id.
+        If there is none, or none of an id; if one of a file cannot be run, or not be read off it.
     """
     known = load_claims([Path(file)] if file is not None else None)
     claims = {name: claim for name, claim in known.items() if claim.runs}
@@ -64,4 +65,6 @@ def asked_claims(
     }
     if not chosen:
         raise InputError(f"no claim fits all of these options; right would be {right}")
+    if file is not None:
+        check_claims(chosen.values(), file)
     return chosen

@@ -18,6 +18,7 @@ from xc40io.studies.store import Store
 from xc40io.telling.data import document_of, json_text
 from xc40io.telling.html import write_page
 from xc40io.telling.text import text_of
+from xc40io.validation.checked_claims import check_claims
 from xc40io.validation.claim import is_direction, load_claims
 from xc40io.validation.comparison import compare
 from xc40io.validation.earlier import earlier_results
@@ -110,6 +111,8 @@ def validate(
         make_folder(figures, "--figures")
     known = load_claims() if file is None else load_claims([Path(file)])
     chosen = select(known, groups=groups, ids=ids, fast=fast)
+    if file is not None:
+        check_claims(chosen, file)
     earlier = _earlier(against)
     if as_score:
         chosen = [*counting(chosen), *filter(is_direction, chosen)]
@@ -128,6 +131,8 @@ def validate(
         _print(answer, as_json=as_json)
     for note in simulations.notes:
         click.echo(f"xc40io: {note}", err=True)
+    if report.wrong:
+        raise InputError("; ".join(report.wrong))
     return _FAILED if report.failed and not as_score else 0
 
 

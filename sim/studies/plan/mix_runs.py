@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from xc40io.config.errors import InputError
+from xc40io.config.errors import InputError, naming
 from xc40io.config.faults import Fault
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, machine_of
@@ -15,6 +15,7 @@ from xc40io.config.workload_mix import MixJob, WorkloadMix
 from xc40io.findings.bottlenecks import SATURATED
 from xc40io.findings.waits import Wait
 from xc40io.plane.causes import Cause
+from xc40io.run.described import check_described
 from xc40io.run.job_list import all_jobs
 from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
@@ -124,7 +125,13 @@ def run_mix(
     -------
     list
         In the order of the settings.
+
+    Raises
+    ------
+    InputError
+        If the machine as it is cannot run one of the jobs, before any has run.
     """
+    check_jobs(mix)
     made = [[_placed(job, setting) for job in mix.jobs] for setting in settings]
     asked = [
         scenario.model_copy(update={"seed": seed})
@@ -144,6 +151,13 @@ def run_mix(
         runs = [[next(ended) for _ in seeds] for _ in mix.jobs]
         outcomes.append(_outcome(mix.jobs, runs))
     return outcomes
+
+
+def check_jobs(mix: WorkloadMix) -> None:
+    """Raise InputError, which names the job, unless the machine of a mix can run all its jobs."""
+    for job in mix.jobs:
+        with naming("on the machine as it is"):
+            check_described(job.on(mix.machine), job.name)
 
 
 def _placed(job: MixJob, setting: Setting) -> Runnable | Failure:

@@ -115,6 +115,11 @@ class Ior(CommandWorkload):
             for traits in traits_of(test, part)
         )
 
+    def phase_names(self) -> tuple[str, ...]:
+        """Return what the phases of all tests are called."""
+        names = [access.value for test in self.command.tests for access in test.phases]
+        return tuple(dict.fromkeys(names))
+
     def described(self) -> dict[str, object]:
         """Return what its tests are; of the API's rules which hold follows from the interface."""
         tests = [vars(test).copy() for test in self.command.tests]

@@ -64,6 +64,10 @@ class Mdtest(CommandWorkload):
             ),
         )
 
+    def phase_names(self) -> tuple[str, ...]:
+        """Return what the operations of an iteration are called."""
+        return tuple(operation.phase for operation in self.command.test.operations)
+
     def run(self, job: Job) -> Generator[simpy.Event, Any, MdtestOutcome]:
         """Do all iterations: the SimPy process of the job."""
         from xc40io.workloads.mdtest.run import run
