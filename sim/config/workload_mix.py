@@ -39,6 +39,7 @@ from xc40io.config.model import Model, checked, explain
 from xc40io.config.reading import reads
 from xc40io.config.scenario import Scenario, Seed, with_hints_found
 from xc40io.config.units import Count
+from xc40io.config.years import Years
 
 Weights = Literal["jobs", "bytes", "node-hours"]
 """Of what the weight of a job is a share: see :class:`WorkloadMix`."""
@@ -100,6 +101,7 @@ class _Frame(Model):
     costs: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     currency: str = ""  #: In which.
     seed: Seed = 1  #: Everything random follows from it.
+    years: Years | None = None  #: What ``--years`` needs to know.
 
 
 class WorkloadMix(_Frame):

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from xc40io.validation.next_run import Advice
 
 
+_MOST_YEARS = 50
+
 _HELP = """\
 Plan hardware for a mix of jobs: what each change brings which job and why, what it costs, and where
 the bottleneck goes.
@@ -50,6 +52,7 @@ the bottleneck goes.
   xc40io plan theta-mix --cost lustre.osts=60000 --html plan.html
   xc40io plan mine.yaml --sensitivity --sobol 16
   xc40io plan mine.yaml --faults --fault "OST slow 5" --failed 0,1,2,4
+  xc40io plan mine.yaml --years 5
   xc40io plan --jobs-from week.txt --over lustre.osts=56,84
   xc40io plan theta-mix --budget "1 MUSD"
   xc40io plan theta-mix --goal "20 % more for own-files"
@@ -57,8 +60,8 @@ the bottleneck goes.
 
 MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md). In its
 place --jobs-from takes a table of jobs, as sacct, PBS, Cobalt and Darshan have them.
-Without --over each kind of hardware is doubled and halved, each alone. --sensitivity and --faults
-stand by themselves, or beside --over.
+Without --over each kind of hardware is doubled and halved, each alone. --sensitivity, --faults and
+--years stand by themselves, or beside --over.
 
 Every run that has finished is kept at once: after an interrupt the same command does only what is
 missing.
@@ -154,6 +157,13 @@ class _Source(NamedTuple):
 )
 @click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
 @click.option(
+    "--years",
+    type=Whole(min=1, most=_MOST_YEARS),
+    metavar="N",
+    help="When the file system is full, what its drives take and what its MDTs hold, over so many "
+    "years, by the part years of MIX (docs/all-flash.md).",
+)
+@click.option(
     "--next",
     "is_next",
     is_flag=True,
@@ -216,6 +226,8 @@ def plan(
         pair = PlanPair(made.plan, _planned(turned, asked, study))
         made = made._replace(either=EitherWay(pair, source.other))
     answer = plan_answer(made.mix, typed_command(), *made[1:], about=source.about)
+    if asked["years"]:
+        answer = _with_years(answer, made.mix, asked["years"], study)
     return findings_of(_with_next(answer, made.plan, study) if asked["is_next"] else answer)
 
 
@@ -235,6 +247,14 @@ def _with_next(answer: Answer, plan: Plan | None, study: Study) -> Answer:
         return advise(machine, unmeasured(machine), simulations.run, asked=target)
 
     return with_advice(answer, study.run(told))
+
+
+def _with_years(answer: Answer, mix: WorkloadMix, years: int, study: Study) -> Answer:
+    """Return an answer that tells of years, too."""
+    from xc40io.studies.plan.plan_years import plan_years, with_years
+
+    found = study.run_kept(lambda tell: plan_years(mix, years, progress=tell, **study.where))
+    return with_years(answer, found)
 
 
 def _source(name: str | None, assignments: Sequence[str], asked: Mapping[str, Any]) -> _Source:
@@ -318,7 +338,7 @@ def _check(asked: dict[str, Any], study: Study) -> None:
         given = [typed.get(other, other) for other in others if asked[other]]
         if given and not asked[flag]:
             raise InputError(f"--{given[0]} belongs to --{flag}; right would be both")
-    stands_alone = asked["sensitivity"] or asked["faults"]
+    stands_alone = asked["sensitivity"] or asked["faults"] or asked["years"]
     if (
         asked["is_next"]
         and stands_alone
@@ -345,7 +365,7 @@ def _run(
     from xc40io.studies.plan.plan_sensitivity import sensitivity as measure
 
     where = study.where
-    plain = not (asked["sensitivity"] or asked["faults"])
+    plain = not (asked["sensitivity"] or asked["faults"] or asked["years"])
     numbers = _numbers(asked["failed"])
     varied = _ranges(asked["ranges"]) | ({"runs": asked["runs"]} if asked["runs"] else {})
     made_plan = made_sensitivity = made_faults = beside = None
