@@ -67,6 +67,13 @@ jobs:
   - {name: own, weight: 2, nodes: 1, ppn: 1, workload: {ior: -w -F -b 64k -t 64k}}
   - {name: shared, weight: 1, nodes: 2, ppn: 1, workload: {ior: -w -b 64k -t 64k}}
 costs: {lustre.osts: 1000}
+years:
+  written_a_day: 700 TB
+  stays: 0.2
+  growth_a_year: 0.25
+  purge: {days: 28, removes: 0.5}
+  drives: {each_ost: 12, size: 15.36 TB, parity: 0.2, rated: 1}
+  mdt: {capacity: 2 PB, dom_size: 64 KiB, files: {3 KiB: 300000000, 20 MiB: 900000000}}
 """
 CLAIMS = b"""bases:
   base: {machine: theta, nodes: 1, ppn: 2, striping: {count: 1, size: 1m}}
@@ -642,7 +649,12 @@ SURFACES: tuple[Surface, ...] = (
     Surface("files of jobs", lambda: _one_file(edited_yaml([JOBS]), "j.yaml", ("run", "j.yaml"))),
     Surface(
         "mixes to plan for",
-        lambda: _one_file(edited_yaml([PLAN]), "p.yaml", ("plan", "p.yaml", *LINES["plan"][1:])),
+        lambda: _one_file(
+            edited_yaml([PLAN]),
+            "p.yaml",
+            ("plan", "p.yaml", *LINES["plan"][1:]),
+            ("plan", "p.yaml", "--years", "2", "--jobs", "1"),
+        ),
     ),
     Surface(
         "outputs that were measured",

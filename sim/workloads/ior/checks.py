@@ -9,17 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
-
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.engine.page import MOST_A_CALL, PAGE
 from xc40io.mpi.hints import InForce
-from xc40io.storage.places import out_of_reach
 from xc40io.workloads.ior.files import hints_of, striping_of
 from xc40io.workloads.ior.parameters import ELEMENT, OPTIONS, WITHOUT_MPI, Access, IorTest
-from xc40io.workloads.ior.pattern import pretend_ranks
 from xc40io.workloads.option_table import Rule, refuse, refuse_set, said
 
 _LIBRARIES = ("HDF5", "NCMPI")
@@ -367,7 +363,6 @@ def check(tests: tuple[IorTest, ...], scenario: Scenario, machine: Machine) -> N
         refuse(NOT_SIMULATED, test)
         _check_size(test, scenario, machine)
         _check_chunks(test, scenario.nodes * scenario.ppn)
-        _check_reach(test, scenario)
         striping_of(test, scenario.striping).check(machine.lustre.osts)
         if test.api not in WITHOUT_MPI:
             hints_of(test, scenario.striping, scenario.environment, machine)
@@ -427,27 +422,6 @@ def _check_chunks(test: IorTest, ranks: int) -> None:
             f"--hdf5.chunkSize={test.chunk_size}: more than the {elements:,} elements of a "
             f"dataset; right would be at most that, in elements of {ELEMENT} bytes"
         )
-
-
-def _check_reach(test: IorTest, scenario: Scenario) -> None:
-    """Raise InputError if ranks of two nodes need a file that only one node can reach.
-
-    What aggregators alone write, and files that an earlier command left, only the run can tell.
-    """
-    target, ranks = scenario.target, test.tasks_of(scenario.nodes * scenario.ppn)
-    if (target.kind != "ssd" and target.access != "private") or ranks <= scenario.ppn:
-        return
-    if not test.file_per_process:
-        if not test.collective:
-            raise out_of_reach(target.kind, 0, 1)
-        return
-    nodes = np.arange(ranks) // scenario.ppn
-    for access in test.phases if test.write else ():
-        homes = pretend_ranks(test, access, ranks, scenario.ppn) // scenario.ppn
-        strangers = np.flatnonzero(homes != nodes)
-        if len(strangers):
-            one = strangers[0]
-            raise out_of_reach(target.kind, int(homes[one]), int(nodes[one]))
 
 
 def _check_size(test: IorTest, scenario: Scenario, machine: Machine) -> None:

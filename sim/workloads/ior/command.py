@@ -97,6 +97,12 @@ class Ior(CommandWorkload):
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the machine can run the tests and the simulator knows how."""
         check(self.command.tests, scenario, machine)
+        if scenario.target.kind == "lustre":
+            return
+        from xc40io.workloads.ior.reach import check_reach
+
+        for test in self.command.tests:
+            check_reach(test, scenario)
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all tests move, if nothing stops them early."""
