@@ -220,6 +220,10 @@ def plan(
         other = _changed(load_mix(asked["against"]), assignments, mix.seed)
     if name is not None:
         _check_no_table(asked)
+    if asked["years"]:
+        from xc40io.studies.plan.plan_years import said_of_years
+
+        said_of_years(mix)  # before anything runs
     made = _run(mix, other, asked, study)
     if source.other is not None and made.plan is not None:
         turned = _changed(source.other.mix, (), seed)
@@ -345,6 +349,11 @@ def _check(asked: dict[str, Any], study: Study) -> None:
         and not (asked["over"] or asked["budget"] or asked["goal"])
     ):
         raise InputError("--next is about what a change brings; right would be --over beside it")
+    others = ("over", "budget", "goal", "against", "sensitivity", "faults")
+    if asked["years"] and study.plot is not None and not any(asked[one] for one in others):
+        raise InputError(
+            f"--plot {study.plot}: years are told in a table; right would be --html, or --csv"
+        )
     if bool(asked["over"]) + asked["sensitivity"] + asked["faults"] > 1:
         if study.plot is not None:
             raise InputError(

@@ -222,7 +222,7 @@ def plan_years(
     InputError
         If the mix does not say what fills the file system, or writes nothing.
     """
-    said = _said(mix)
+    said = said_of_years(mix)
     simulations = Simulations.of_study(jobs, store, progress, scheduler)
     (present,) = run_mix(mix, [Setting(mix.machine)], [mix.seed], simulations)
     if isinstance(present, Failure):
@@ -241,13 +241,13 @@ def plan_years(
     return MixYears(mix=mix, written=written, years=years, **simulations.counted())
 
 
-def _said(mix: WorkloadMix) -> Years:
+def said_of_years(mix: WorkloadMix) -> Years:
     """Return what a mix says of years; InputError, before anything runs, if it is not enough."""
     said = mix.years
     if said is None:
         raise InputError(
-            "--years: the mix has no part years; right would be, as in docs/all-flash.md, years: "
-            "{written_a_day: 700 TB, stays: 0.2, purge: {days: 28, removes: 0.5}}"
+            "--years: the mix has no part years; right would be one in its file, as "
+            "docs/all-flash.md shows: {written_a_day: 700 TB, stays: 0.2, purge: {days: 28}}"
         )
     if said.written_a_day is None and mix.weights != "jobs":
         raise InputError(

@@ -119,6 +119,17 @@ def test_what_cannot_be_told_is_said(tmp_path: Path, made: WorkloadMix, why: str
     assert refusal(planned).startswith(why if why.startswith(("-", "y")) else f"--years: {why}")
 
 
+def test_nothing_runs_for_a_mix_that_says_nothing_of_years(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["plan", "theta-mix", "--years", "3", "--over", "lustre.osts=70", "--store", "store"]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 2
+    assert "the mix has no part years" in result.stderr
+    assert "simulated" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("years", "why"),
     [
@@ -150,5 +161,8 @@ def test_the_command_says_first_what_is_not_enough(
     assert "Throughput" not in result.stdout
     both = CliRunner().invoke(cli, [*words, "--over", "lustre.osts=70", "--json"])
     answer = json.loads(both.stdout)
+    drawn = CliRunner().invoke(cli, [*words, "--plot", "years.svg"])
+    assert (drawn.exit_code, Path("years.svg").exists()) == (2, False)
+    assert "years are told in a table" in drawn.stderr
     assert answer["years"]["needed"] == 28 * 200 * TB
     assert len(answer["configurations"]) == 2
