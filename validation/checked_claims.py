@@ -9,7 +9,6 @@ from xc40io.config.scenario import Scenario
 from xc40io.findings.lustre_counts import MEANINGS
 from xc40io.mpi.stats import Timer
 from xc40io.plane.causes import Cause
-from xc40io.run.described import check_described
 from xc40io.validation.claim import Claim
 from xc40io.validation.measure import FUNCTIONS, missing
 from xc40io.validation.verdict import judge
@@ -37,6 +36,8 @@ def check_claims(claims: Iterable[Claim], file: str) -> None:
     file
         Where they stand.
     """
+    from xc40io.run.described import check_described
+
     for claim in claims:
         place = f"{file}: claim {claim.id}"
         if claim.machine is not None:
