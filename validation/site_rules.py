@@ -47,7 +47,13 @@ BLOCK = "site_rules"
 DAYS = range(1, 21)
 """Seeds of a setting alone and beside the usual load: with each another day of the machine."""
 
-_WHOSE = {"both": "the rule's OSTs, tune's stripes", "all": "all OSTs"}
+_WHOSE = {
+    "default": "default",
+    "rule": "rule",
+    "tune": "tune",
+    "both": "the rule's OSTs, tune's stripes",
+    "all": "all OSTs",
+}
 _MET = range(1, 6)  # seeds beside a job like itself
 _BUDGET = 40  # runs of tune
 _DEFAULT = StripeRequest(count=1, size=MIB)
@@ -170,30 +176,37 @@ def load_held(file: Path = KEPT) -> tuple[Held, ...]:
 
 
 def block(kept: Iterable[Held]) -> str:
-    """Return the table, as docs/tune.md has it."""
+    """Return the table, as docs/tune.md has it: a row for each shared file.
+
+    With own files rule and tool agree; docs/tune.md says so in a sentence.
+    """
+    jobs: dict[tuple[str, int], dict[str, Held]] = {}
+    for one in kept:
+        if not one.own_files:
+            jobs.setdefault((one.machine, one.bytes), {})[one.whose] = one
     lines = [
         f"<!-- {BLOCK}, written by python -m xc40io.validation.site_rules -->",
-        "| job | striping | alone | usual load | worst day | beside its like | its like takes |",
+        f"| shared file | {' | '.join(_WHOSE.values())} | like job: rule, tune |",
         "|---|---|---|---|---|---|---|",
-        *map(_row, kept),
+        *(_row(*job, by_whose) for job, by_whose in jobs.items()),
         f"<!-- end of {BLOCK} -->",
     ]
     return "\n".join(lines)
 
 
-def _row(one: Held) -> str:
-    files = "own files" if one.own_files else "shared file"
-    days = one.usual or one.alone
+def _row(machine: str, moved: int, by_whose: dict[str, Held]) -> str:
     cells = (
-        f"{one.machine}, {files}, {one.bytes / 1e9:,.0f} GB" if one.whose == "default" else "",
-        f"{_WHOSE.get(one.whose, one.whose)}: {one.osts} x {format_bytes(one.stripe)}",
-        f"{mean(one.alone):.2f} s",
-        f"{mean(one.usual):.2f} s" if one.usual else "-",
-        f"{max(days):.2f} s",
-        f"{one.beside:.2f} s",
-        f"{one.others:.2f} x",
+        f"{machine}, {moved / 1e9:,.0f} GB",
+        *(_cell(by_whose.get(whose)) for whose in _WHOSE),
+        f"{by_whose['rule'].others:.2f} x, {by_whose['tune'].others:.2f} x",
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _cell(one: Held | None) -> str:
+    if one is None:
+        return "-"
+    return f"{one.osts} x {format_bytes(one.stripe)}: {mean(one.alone):.2f} s"
 
 
 def main(arguments: list[str]) -> None:
@@ -202,8 +215,9 @@ def main(arguments: list[str]) -> None:
         simulations = Simulations(processors())
         done: list[Held] = []
         for subject in SUBJECTS:
-            done += held(subject, simulations)
-            print(_row(done[-1]), file=sys.stderr, flush=True)
+            found = list(held(subject, simulations))
+            print(block(found), file=sys.stderr, flush=True)
+            done += found
         lines = ",\n".join(json.dumps(one) for one in done)
         write_whole(KEPT, f"[\n{lines}\n]\n", "kept rules")
     page = with_blocks(PAGE, {BLOCK: block(load_held())})

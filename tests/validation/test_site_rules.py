@@ -70,4 +70,8 @@ def test_a_small_job_is_run_as_the_large_ones_are(monkeypatch: pytest.MonkeyPatc
     found = list(site_rules.held(small, Simulations()))
     assert [one.whose for one in found][:3] == ["default", "rule", "tune"]
     assert all(one.bytes == 2 * 8 << 20 and len(one.usual) == 2 for one in found)
-    assert site_rules.block(found).count("\n") == len(found) + 3
+    (row,) = (line for line in site_rules.block(found).splitlines() if line.startswith("| cori"))
+    assert [one.strip() != "-" for one in row.split("|")[2:7]] == [
+        whose in {one.whose for one in found}
+        for whose in ("default", "rule", "tune", "both", "all")
+    ]
