@@ -240,27 +240,21 @@ def blocks(kept: Kept) -> dict[str, str]:
             "| given | the others | before | within 1.25 | after | within 1.25 |",
             [_metadata_row(kept.files[file], some) for file, some in SATURATED.items()],
         ),
-        "fit_unmet": (
-            "| rows on | no value can meet | simulated over measured |",
-            [_unmet_row(file, found) for file, found in kept.files.items()],
-        ),
-        "fit_verified": (
-            "| rows of | draw | by the slopes | simulated |",
-            [f"| {v.site} | {v.draw} | {v.told:.2f} | {v.simulated:.2f} |" for v in kept.verified],
-        ),
     }
-    return {name: _block(name, head, rows) for name, (head, rows) in tables.items()}
-
-
-def _block(name: str, head: str, rows: Sequence[str]) -> str:
-    lines = [
-        f"<!-- {name}, written by python -m xc40io.validation.fit_draws -->",
-        head,
-        "|---" * (head.count("|") - 1) + "|",
-        *rows,
-        f"<!-- end of {name} -->",
+    texts = {
+        name: [head, "|---" * (head.count("|") - 1) + "|", *rows]
+        for name, (head, rows) in tables.items()
+    }
+    texts["fit_verified"] = [
+        "; ".join(f"{v.site} {v.told:.2f} and {v.simulated:.2f}" for v in kept.verified) + "."
     ]
-    return "\n".join(lines)
+    texts["fit_unmet"] = [_unmet(file, found) for file, found in kept.files.items()]
+    return {name: _block(name, lines) for name, lines in texts.items()}
+
+
+def _block(name: str, lines: Sequence[str]) -> str:
+    begin = f"<!-- {name}, written by python -m xc40io.validation.fit_draws -->"
+    return "\n".join([begin, *lines, f"<!-- end of {name} -->"])
 
 
 def _draws_row(name: str, files: Mapping[str, Found]) -> str:
@@ -296,14 +290,9 @@ def _metadata_row(found: Found, given: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _unmet_row(file: str, found: Found) -> str:
-    some = unmet(found)
-    cells = (
-        file,
-        ", ".join(row.name for row in some) or "none",
-        ", ".join(f"{row.simulated / row.measured:.2f}" for row in some),
-    )
-    return f"| {' | '.join(cells)} |"
+def _unmet(file: str, found: Found) -> str:
+    some = [f"`{row.name}` ({row.simulated / row.measured:.2f} times)" for row in unmet(found)]
+    return f"* {file}: {', '.join(some) or 'none'}"
 
 
 def main(arguments: list[str]) -> None:
