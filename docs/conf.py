@@ -35,6 +35,7 @@ extensions = [
     "command_pages",
     "model_fields",
     "option_tables",
+    "result_tables",
 ]
 root_doc = "docs/index"
 include_patterns = [

@@ -37,14 +37,14 @@ class LibraryOp(IntEnum):
 LIBRARY_CALL = np.dtype(  # the part of one program in a call of a library
     [
         ("tag", "i4"),  # of its operations: 1 and up
-        ("op", "i4"),  # a LibraryOp
-        ("program", "i4"),
-        ("file", "i4"),
-        ("mode", "i4"),  # of an open: READING and the like, added up
+        ("op", "i4"),  # `xc40io.plane.library_calls.LibraryOp`
+        ("program", "i4"),  # the rank
+        ("file", "i4"),  # number in `file_names`
+        ("mode", "i4"),  # of an open, added up: 1 creates, 2 to read, 4 to write
         ("collective", "i4"),  # 1: made by all ranks of a communicator; 0: by the rank alone
         ("pieces", "i4"),  # contiguous pieces of the file that it asked for
         ("offset", "i8"),  # bytes: where the first of them begins
-        ("bytes", "i8"),  # of all of them
+        ("bytes", "i8"),  # bytes of all of them
     ],
     align=True,
 )

@@ -22,38 +22,40 @@ from xc40io.engine.pool import FREE, Pool, make_log, next_row
 from xc40io.engine.types import Floats, Table, as_bytes, make_table
 from xc40io.plane.site import Site
 
+# The comments beside the columns make docs/reference/result-tables.md. Columns without one share
+# that of the column before.
 CALL = np.dtype(  # a call of a program on a file, or an operation that is none
     [
-        ("program", "i4"),
-        ("op", "i4"),  # an Op
-        ("file", "i4"),  # -1: it names none
-        ("tag", "i4"),  # the library's call that it is part of (xc40io.plane.library_calls)
+        ("program", "i4"),  # whose it is: `ranks` and `threads` say more
+        ("op", "i4"),  # `xc40io.plane.operations.Op`
+        ("file", "i4"),  # number in `file_names`; -1: none
+        ("tag", "i4"),  # the call of MPI-IO that it is part of; -1: is one itself; 0: none
         ("offset", "i8"),  # bytes: where in the file it begins
-        ("bytes", "i8"),  # that were really moved
-        ("start", "f8"),  # s
-        ("end", "f8"),
+        ("bytes", "i8"),  # bytes: really moved
+        ("start", "f8"),  # s: the program calls
+        ("end", "f8"),  # s: the call returns
     ],
     align=True,
 )
 
 RPC = np.dtype(  # a bulk (BRW) RPC
     [
-        ("node", "i4"),  # the client, by its position among all nodes that take part
-        ("ost", "i4"),
-        ("object", "i4"),
+        ("node", "i4"),  # the client, by its position in `nodes`
+        ("ost", "i4"),  # the OST
+        ("object", "i4"),  # the stripe object, a row of `objects`
         ("write", "i4"),  # 1: a write; 0: a read
         ("in_flight", "i4"),  # RPCs of its OSC when it was sent, itself included
         ("gateway", "i4"),  # the LNET router of its last part; -1: none of its parts has come
         ("pieces", "i4"),  # of the object in which its bytes lie, at most; 1 while it is under way
-        ("bytes", "i8"),
+        ("bytes", "i8"),  # bytes
         ("offset", "i8"),  # bytes: where in the object it begins
         ("start", "f8"),  # s: the OSC sends it
-        ("left", "f8"),  # the bulk leaves its sender: the node of a write, the OSS of a read
-        ("routed", "f8"),  # LNET routers have stored all of the bulk
-        ("arrived", "f8"),  # the request, or all of the bulk of a write, is at the OSS
-        ("begun", "f8"),  # block I/O begins
-        ("served", "f8"),  # the array can turn to another
-        ("ended", "f8"),  # the client has the reply, or all of the data
+        ("left", "f8"),  # s: the bulk leaves its sender, the node of a write, the OSS of a read
+        ("routed", "f8"),  # s: LNET routers have stored all of the bulk
+        ("arrived", "f8"),  # s: the request, or all of the bulk of a write, is at the OSS
+        ("begun", "f8"),  # s: block I/O begins
+        ("served", "f8"),  # s: the array can turn to another
+        ("ended", "f8"),  # s: the client has the reply, or all of the data
         ("at_nic", "f8"),  # s: of its last part at stations of each kind, waiting and being served
         ("at_link", "f8"),
         ("at_lnet", "f8"),
@@ -65,40 +67,40 @@ RPC = np.dtype(  # a bulk (BRW) RPC
 
 REQUEST = np.dtype(  # a small request to a server
     [
-        ("program", "i4"),
-        ("kind", "i4"),  # xc40io.lustre.requests
-        ("op", "i4"),  # the Op of the program that it is for
-        ("station", "i4"),  # where it is served
+        ("program", "i4"),  # who waits for the reply
+        ("kind", "i4"),  # `xc40io.lustre.requests`
+        ("op", "i4"),  # the `Op` of the program that it is for
+        ("station", "i4"),  # where it is served; a glimpse AST: the node's first callback thread
         ("target", "i4"),  # a file (to an MDS) or an object (to an OSS)
-        ("sent", "f8"),  # s
-        ("arrived", "f8"),
-        ("begun", "f8"),  # a thread turns to it
-        ("ended", "f8"),  # the reply leaves
+        ("sent", "f8"),  # s: it leaves the client
+        ("arrived", "f8"),  # s: it is at the server
+        ("begun", "f8"),  # s: a thread turns to it
+        ("ended", "f8"),  # s: the reply leaves; a sync waits for the journal before that
     ],
     align=True,
 )
 
 LOCK = np.dtype(  # an extent lock of a client node
     [
-        ("object", "i4"),
-        ("node", "i4"),
-        ("mode", "i4"),  # xc40io.lustre.locks
+        ("object", "i4"),  # the stripe object, a row of `objects`
+        ("node", "i4"),  # by its position in `nodes`
+        ("mode", "i4"),  # `xc40io.lustre.locks`
         ("start", "i8"),  # bytes of the object: what it covers, both ends included
         ("end", "i8"),
         ("asked", "f8"),  # s: the enqueue is sent
-        ("granted", "f8"),  # the client holds it; what has not happened is at infinity
-        ("blocked", "f8"),  # a blocking AST comes
-        ("returned", "f8"),  # the cancel is sent
-        ("ended", "f8"),  # the server has removed it
+        ("granted", "f8"),  # s: the client holds it
+        ("blocked", "f8"),  # s: a blocking AST comes, on its own or with the grant
+        ("returned", "f8"),  # s: all pages are written back and dropped, and the cancel is sent
+        ("ended", "f8"),  # s: the server has removed it, after the commit of what was written
     ],
     align=True,
 )
 
 SPAN = np.dtype(  # what a program waited for
     [
-        ("program", "i4"),
-        ("cause", "i4"),  # a Cause
-        ("since", "f8"),  # s
+        ("program", "i4"),  # who waited
+        ("cause", "i4"),  # `xc40io.plane.causes.Cause`, as the columns of `Result.waits`
+        ("since", "f8"),  # s: when it began and ended
         ("until", "f8"),
     ],
     align=True,

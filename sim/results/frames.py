@@ -1,7 +1,7 @@
 """A result as tables of pandas and as a dataset of xarray.
 
 What the columns are called, in which units they are and what they mean stands here once, for the
-tables and for the page that describes them (docs/result.md).
+tables and for the page that describes them (docs/reference/result-tables.md).
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Recording:
     """Records of all jobs of a run, in the order in which they ended.
 
     Times are seconds since the simulation began, sizes are in bytes; what had not happened when
-    the run ended has its time at infinity. ``docs/recording.md`` describes every column.
+    the run ended has its time at infinity. docs/reference/result-tables.md describes every column.
     """
 
     # ``CALL`` records (:mod:`xc40io.plane.recorder`): what programs did. A read or write call has
