@@ -58,7 +58,7 @@ def _tools() -> list[str]:
             if not about_a_run or name not in AboutARun.model_fields
         ]
         told = ", ".join(["a run"] * about_a_run + names)
-        says = tool.says.partition(". ")[0].rstrip(".")  # the client is told the rest
+        says = re.split(r"[.:] ", tool.says)[0].rstrip(".")  # the client is told the rest
         rows.append(f"| `{tool.name}` | {says} | {told} |")
     return rows
 
