@@ -1,9 +1,9 @@
-"""Tables of what a result and a recording hold, made from the code that makes them.
+"""Tables of what results, recordings and explanations hold, made from the code that makes them.
 
 In a page of the site ``<!-- tables of a result -->`` is replaced by its tables of pandas, ``<!--
 causes of waiting -->`` by the causes in the names of their columns, ``<!-- dataset of a result
--->`` by that of xarray, and ``<!-- columns of xc40io.plane.recorder:CALL -->`` by the columns of a
-record, with the comments beside them.
+-->`` by that of xarray, ``<!-- columns of xc40io.plane.recorder:CALL -->`` by the columns of a
+record, with the comments beside them, and ``<!-- parts that explain tries -->`` by these parts.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sphinx.errors import ExtensionError
 from xc40io.findings.waits import AT_WORDS, WORDS
 from xc40io.plane.causes import DOING, FINEST
 from xc40io.results.frames import TABLES, VARIABLES, at_column, wait_column
+from xc40io.studies.explain.ideals import PARTS
 from xc40io.telling.answer import Column, To
 from xc40io.telling.units import SECONDS
 
@@ -49,6 +50,15 @@ def causes() -> str:
 def dataset() -> str:
     """Return the variables and coordinates of the dataset of xarray."""
     return "\n".join(_columns(VARIABLES))
+
+
+def parts() -> str:
+    """Return what is changed so that a part costs nothing."""
+    rows = [("without", "rates x 1000", "times made zero", "stations x 1000", "hints")]
+    for one in PARTS:
+        some = (one.rates, one.times, one.stations, one.hints)
+        rows.append((one.words, *(", ".join(f"`{name}`" for name in names) for names in some)))
+    return "\n".join(_table(rows))
 
 
 def record(module: str, name: str) -> str:
@@ -83,6 +93,7 @@ MADE: dict[str, Callable[[], str]] = {
     "<!-- tables of a result -->": tables,
     "<!-- causes of waiting -->": causes,
     "<!-- dataset of a result -->": dataset,
+    "<!-- parts that explain tries -->": parts,
 }
 """What replaces a comment."""
 

@@ -26,7 +26,7 @@ _OF_LOCK, _OF_FLIGHT, _CACHED, _LISTED = 600, 200, 200, 150
 caches remember of a call that lies by itself, and what is listed of an operation of metadata."""
 
 _RECORDING = 1.5
-"""Times as long as without a recording, at most: docs/recording.md."""
+"""Times as long as without a recording, at most: docs/result.md."""
 
 _RECORDED, _MOST_RECORDED = 65, 1.7e9
 """Bytes of what is recorded of an event, and of all that can be, while it is put together."""

@@ -1,4 +1,4 @@
-"""docs/reference/result-tables.md has every column of a result and of a recording."""
+"""The reference has every column of a result and of a recording, and every part of explain."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from xc40io.plane.library_calls import LIBRARY_CALL
 from xc40io.plane.recorder import LOGS, MOST_RECORDS
 from xc40io.results.frames import TABLES
 from xc40io.run.recording import Recording
+from xc40io.studies.explain.ideals import PARTS
 from xc40io.telling.answer import Column, To
 
-WRITTEN = (ROOT / "docs" / "reference" / "result-tables.md").read_text(encoding="utf-8")
+REFERENCE = ROOT / "docs" / "reference"
+WRITTEN = (REFERENCE / "result-tables.md").read_text(encoding="utf-8")
+PARTS_PAGE = (REFERENCE / "parts.md").read_text(encoding="utf-8")
 PAGE = expanded(WRITTEN)
 LAYOUTS = {name: layout for name, (layout, _) in LOGS.items()} | {"library_calls": LIBRARY_CALL}
 
@@ -30,8 +33,8 @@ def first_cells(section: str) -> list[str]:
 
 
 def test_nothing_is_left_to_replace() -> None:
-    assert all(comment in WRITTEN for comment in MADE)
-    assert "<!--" not in PAGE
+    assert all(comment in WRITTEN + PARTS_PAGE for comment in MADE)
+    assert "<!--" not in PAGE + expanded(PARTS_PAGE)
     assert len(RECORD.findall(WRITTEN)) == len(LAYOUTS)
 
 
@@ -45,6 +48,14 @@ def test_each_table_of_a_result_is_there_with_a_column_for_all_causes(table: Col
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_each_log_is_described_column_by_column(name: str) -> None:
     assert first_cells(name) == list(LAYOUTS[name].names or ())
+
+
+def test_each_part_is_there_with_all_that_is_changed() -> None:
+    rows = re.findall(r"^\| (?!without|---)(.*) \|$", expanded(PARTS_PAGE), re.MULTILINE)
+    assert [row.partition(" | ")[0] for row in rows] == [one.words for one in PARTS]
+    for row, one in zip(rows, PARTS, strict=True):
+        named = (*one.rates, *one.times, *one.stations, *one.hints)
+        assert re.findall(r"`(.*?)`", row) == list(named)
 
 
 def test_a_column_of_which_nothing_is_said_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
