@@ -23,9 +23,9 @@ def gain_of(plan: Plan, simulations: Simulations) -> Target | None:
 
     def logs(points: Sequence[Mapping[str, float]]) -> Floats:
         settings = [
-            Setting(machine.with_changes({**changes, **values}))
+            Setting(machine.with_changes({**changes, **each.changes}), options=each.options)
             for changes in points
-            for values in ({}, best.values)
+            for each in (plan.present, best)
         ]
         ended = run_mix(plan.mix, settings, plan.seeds[:1], simulations)
         rates = [

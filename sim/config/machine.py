@@ -236,6 +236,8 @@ class Machine(Model):
         section: object = self
         *sections, name = path.split(".")
         for part in sections:
+            if section is self and part in Machine.model_fields and getattr(self, part) is None:
+                return True  # a part of the machine as a whole; checked tells what lacks of it
             section = getattr(section, part, None)
         if not sections or not isinstance(section, BaseModel):
             return False

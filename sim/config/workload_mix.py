@@ -16,6 +16,9 @@ files::
         scenario: theta-headline
     costs: {lustre.osts: 30000, lnet.routers: 12000}
     currency: EUR
+    options:
+      - {name: SSDs, set: {ssd.write_rate: 2 GB/s}, target: ssd, jobs: [own-files], cost: 900000}
+      - {name: Lustre-2.15, set: {lustre.release: 2.15}, striping: -E 4M -c 1 -E -1 -c 8, cost: 0}
 
 A job with ``scenario`` may be one of several jobs that run at the same time
 (:mod:`xc40io.config.jobs`): the mix counts them as one.
@@ -24,20 +27,21 @@ A job with ``scenario`` may be one of several jobs that run at the same time
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
-from xc40io.config.errors import InputError, nearest
+from xc40io.config.errors import InputError, naming, nearest
 from xc40io.config.files import find, read_mapping
 from xc40io.config.jobs import Job, JobsScenario, Name, load_jobs
 from xc40io.config.machine import Machine, load_machine, read_machine
-from xc40io.config.model import Model, checked, explain
+from xc40io.config.model import Model, as_tuple, checked, explain
 from xc40io.config.reading import reads
-from xc40io.config.scenario import Scenario, Seed, with_hints_found
+from xc40io.config.scenario import AskedTarget, Scenario, Seed, with_hints_found
+from xc40io.config.striping import AskedStriping
 from xc40io.config.units import Count
 from xc40io.config.years import Years
 
@@ -68,6 +72,31 @@ class DescribedJob(Job):
     stripes_at_most: Count | None = None
 
 
+class Option(Model):
+    """What a site may choose as a whole: what it sets of the machine, and which jobs use it."""
+
+    name: Name  #: What it is called in tables.
+    #: Parts that are taken from another machine, by its name or file: ``{ssd: theta}``.
+    add: dict[str, str] = Field(default_factory=dict)
+    set: dict[str, Any] = Field(default_factory=dict)  #: Values of the machine, by path.
+    target: AskedTarget | None = None  #: Where the jobs that use it have their files then.
+    striping: AskedStriping | None = None  #: How these are striped then, also as a layout.
+    #: The jobs that use it where they can; all that can, unless given.
+    jobs: Annotated[tuple[Name, ...], BeforeValidator(as_tuple)] | None = None
+    #: What it costs; that of its values by ``costs``, unless given.
+    cost: Annotated[float, Field(ge=0)] | None = None
+
+    def is_for(self, job: str) -> bool:
+        """Tell whether a job would be run otherwise with it."""
+        return bool(self.of_jobs) and (self.jobs is None or job in self.jobs)
+
+    @property
+    def of_jobs(self) -> dict[str, Any]:
+        """What is otherwise of the jobs that use it, by the field of a scenario."""
+        said = {"target": self.target, "striping": self.striping}
+        return {name: value for name, value in said.items() if value is not None}
+
+
 class MixJob(Model):
     """A job of a mix, read."""
 
@@ -77,13 +106,18 @@ class MixJob(Model):
     run: Scenario | JobsScenario  #: What is run: one job, or several at the same time.
     stripes_at_most: Count | None = None  #: See :class:`DescribedJob`.
 
-    def on(self, machine: Machine) -> Scenario | JobsScenario:
-        """Return what is run on another machine, of which the OSTs may be fewer."""
+    def on(self, machine: Machine, options: Iterable[Option] = ()) -> Scenario | JobsScenario:
+        """Return what is run on another machine, of which the OSTs may be fewer, with options."""
         changes: dict[str, Any] = {"machine": machine}
         if self.stripes_at_most is not None and isinstance(self.run, Scenario):
             stripes = min(self.stripes_at_most, machine.lustre.osts)
             changes["striping"] = replace(self.run.striping, count=stripes)
-        return self.run.model_copy(update=changes)
+        return self.run.model_copy(update=changes | self.otherwise(options))
+
+    def otherwise(self, options: Iterable[Option]) -> dict[str, Any]:
+        """Return the fields of the scenario that are otherwise with options."""
+        mine = (option.of_jobs for option in options if option.is_for(self.name))
+        return {name: value for fields in mine for name, value in fields.items()}
 
 
 class _Frame(Model):
@@ -100,6 +134,8 @@ class _Frame(Model):
     #: rate 10^9 bytes/s.
     costs: dict[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     currency: str = ""  #: In which.
+    #: What may be chosen as a whole, each with a price; see below.
+    options: Annotated[tuple[Option, ...], BeforeValidator(as_tuple)] = ()
     seed: Seed = 1  #: Everything random follows from it.
     years: Years | None = None  #: What ``--years`` needs to know.
 
@@ -173,8 +209,44 @@ def read_mix(document: Mapping[str, Any], place: str, folder: Path = Path()) -> 
         raise InputError(
             f"{place}: two jobs are called {twice[0]!r}; right would be a name of its own for each"
         )
+    names = [job.name for job in jobs]
     fields = {name: getattr(said, name) for name in _Frame.model_fields}
+    fields["options"] = tuple(
+        _option(option, machine, names, f"{place}: options.{number}", folder)
+        for number, option in enumerate(said.options)
+    )
+    called = [*machine.values(), *(option.name for option in said.options)]
+    if twice := [name for name, count in Counter(called).items() if count > 1]:
+        raise InputError(
+            f"{place}: options: {twice[0]!r} is the name of another option, or of a value of the "
+            "machine; right would be a name of its own for each"
+        )
     return WorkloadMix(machine=machine, jobs=jobs, **fields)
+
+
+def _option(
+    option: Option, machine: Machine, names: Sequence[str], place: str, folder: Path
+) -> Option:
+    """Return an option with the values of the parts that it adds; see that it can be."""
+    for job in option.jobs or ():
+        if job not in names:
+            hint = nearest(job, names) or f"; there are {', '.join(names)}"
+            raise InputError(f"{place}: jobs: the mix has no job {job}{hint}")
+    if not (option.add or option.set or option.of_jobs):
+        raise InputError(f"{place}: it changes nothing; right would be set, target or striping")
+    added: dict[str, Any] = {}
+    for part, source in option.add.items():
+        values = _machine(source, f"{place}: add", folder).values(units=True)
+        own = {path: value for path, value in values.items() if path.startswith(f"{part}.")}
+        if not own:
+            raise InputError(
+                f"{place}: add: {source} has no {part}; right would be as in ssd: theta"
+            )
+        added |= own
+    whole = option.model_copy(update={"add": {}, "set": added | option.set})
+    with naming(place):
+        machine.with_changes(whole.set)
+    return whole
 
 
 def check_costs(costs: Mapping[str, float], machine: Machine, place: str) -> None:

@@ -26,6 +26,7 @@ from xc40io.results.job_table_answer import kinds_blocks
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_file, mix_of_jobs
+from xc40io.studies.plan.mix_runs import SEEDS
 from xc40io.studies.simulations import Simulations
 from xc40io.telling.answer import Answer, Block, Points
 from xc40io.workloads.job_records.habits import fewer_notes, load_habits
@@ -195,7 +196,9 @@ class _Source(NamedTuple):
     help="With --jobs-from: write the mix that is made, to be edited and planned for in its place.",
 )
 @study_options(
-    repeat="Seeds to run each job with: that of the mix and those that follow.", store=True
+    repeat="Seeds to run each job with: that of the mix and those that follow.",
+    seeds=SEEDS,
+    store=True,
 )
 @options.changes
 @click.argument("name", metavar="MIX", required=False)

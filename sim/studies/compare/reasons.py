@@ -21,6 +21,7 @@ from xc40io.topology.text import format_count
 _WORTH_A_WORD = 0.02  # share of the first run's time that a wait must change by
 _NOTHING = 0.01  # times as fast more or less: a change that is not worth a word
 _SMALL = 0.2  # share of the time: a part that has less cannot bring much
+_NO_GAIN = "nothing can be gained there"
 _LEAST, _WAITS = 0.01, 3  # share of the time of a wait that is told, and how many are
 
 
@@ -121,7 +122,8 @@ def reason(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart | None) -> s
     """
     if other.ratio is None or not base.waits or not other.waits:
         return ""
-    sentences = [_verdict(other.ratio)]
+    one_seed = other.ratio.low is None and out_of_reach(base, other, part)
+    sentences = ["No difference beyond chance." if one_seed else _verdict(other.ratio)]
     unlike = "bytes" if base.bytes != other.bytes else "items" if base.items != other.items else ""
     if unlike:
         does = "moves" if unlike == "bytes" else "is about"
@@ -133,9 +135,17 @@ def reason(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart | None) -> s
     return " ".join(sentence for sentence in sentences if sentence)
 
 
+def out_of_reach(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart | None) -> bool:
+    """Tell whether ranks lose no time at the part that was changed, neither before nor now."""
+    if part is None:
+        return False
+    before, after = (_seconds(side.waits, part.causes) for side in (base, other))
+    return max(before, after) < _WORTH_A_WORD * base.mean
+
+
 def _verdict(ratio: Ratio) -> str:
     if ratio.low is not None and not ratio.clear:
-        return "The difference may be chance."
+        return "No difference beyond chance."
     if ratio.value >= WORTH_SAYING:
         return "It helps."
     if ratio.value <= 1.0 / WORTH_SAYING:
@@ -150,8 +160,14 @@ def _of_part(base: PhaseOfSide, other: PhaseOfSide, part: TouchedPart) -> str:
     before, after = (_seconds(side.waits, part.causes) for side in (base, other))
     share = before / base.mean
     lost = f"Ranks lost {_percent(share)} of the time at {part.words}"
-    if share < _WORTH_A_WORD and after < _WORTH_A_WORD * base.mean:
-        return f"{lost}, so nothing can be gained there."
+    if out_of_reach(base, other, part):
+        elsewhere = other.ratio is not None and other.ratio.clear
+        why = (
+            "what is gained or lost, is so elsewhere"
+            if elsewhere
+            else "nothing can be gained there"
+        )
+        return f"{lost}, so {why}."
     lost = f"{lost} ({_time(before)} of {_time(base.mean)}), now {_time(after)}"
     if part.osts and 0 < other.osts <= base.osts:
         return f"{lost}: its files lie on {_of(other.osts, base.osts)}."

@@ -9,10 +9,9 @@ from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import GB
 from xc40io.config.workload_mix import WorkloadMix
-from xc40io.studies.plan.gains import chance_faster
+from xc40io.studies.plan.gains import WORTH_A_WORD, chance_faster
 from xc40io.studies.plan.mix_runs import JobRuns, MixResult, mix_ratio, mix_title
 from xc40io.studies.plan.plan import Plan
-from xc40io.studies.plan.plan_why import WORTH_A_WORD
 from xc40io.studies.ratio import Ratio
 from xc40io.telling.answer import CELL, Column, Table
 from xc40io.telling.units import IN_RATES, WORDS

@@ -11,7 +11,7 @@ from xc40io.config.errors import InputError, naming
 from xc40io.config.faults import Fault
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario, machine_of
-from xc40io.config.workload_mix import MixJob, WorkloadMix
+from xc40io.config.workload_mix import MixJob, Option, WorkloadMix
 from xc40io.findings.bottlenecks import SATURATED
 from xc40io.findings.waits import Wait
 from xc40io.plane.causes import Cause
@@ -21,6 +21,9 @@ from xc40io.studies.processes import Failure
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.record import Bound, RunRecord
 from xc40io.studies.simulations import Runnable, Simulations
+
+SEEDS = 2
+"""With which each job is run unless told: one would not tell an effect from chance."""
 
 _COMPUTING = Cause.THINK.name.lower()
 _WHOLE = "all"
@@ -34,6 +37,15 @@ class Setting(NamedTuple):
     machine: Machine
     # what happens to it, beside the faults of the jobs' own scenarios
     faults: tuple[Fault, ...] = ()
+    options: tuple[Option, ...] = ()  # with which jobs are run otherwise
+
+
+class Refusal(NamedTuple):
+    """A job that cannot use an option, and runs as it was."""
+
+    option: str  # its name
+    job: str  # its name
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -160,9 +172,42 @@ def check_jobs(mix: WorkloadMix) -> None:
             check_described(job.on(mix.machine), job.name)
 
 
+def usable(
+    mix: WorkloadMix, simulations: Simulations
+) -> tuple[tuple[Option, ...], tuple[Refusal, ...]]:
+    """Return the options of a mix for those of its jobs that can use them, and what cannot.
+
+    Each job that an option is for is run with it alone: only a run tells whether files that nodes
+    share would be on the SSD of one of them.
+    """
+    pairs = [(one, job) for one in mix.options for job in mix.jobs if one.is_for(job.name)]
+    tried: list[Runnable | Failure] = [
+        _placed(job, Setting(mix.machine.with_changes(one.set), options=(one,)))
+        if isinstance(job.run, Scenario)
+        else Failure("it is several jobs at the same time")
+        for one, job in pairs
+    ]
+    ended = iter(simulations.run([run for run in tried if not isinstance(run, Failure)]))
+    outcomes = [run if isinstance(run, Failure) else next(ended) for run in tried]
+    refused = tuple(
+        Refusal(one.name, job.name, outcome.reason.removeprefix(f"{job.name}: "))
+        for (one, job), outcome in zip(pairs, outcomes, strict=True)
+        if isinstance(outcome, Failure)
+    )
+    wrong = {(each.option, each.job) for each in refused}
+    able = {one.name: [job.name for each, job in pairs if each is one] for one in mix.options}
+    options = (
+        one.model_copy(
+            update={"jobs": tuple(job for job in able[one.name] if (one.name, job) not in wrong)}
+        )
+        for one in mix.options
+    )
+    return tuple(options), refused
+
+
 def _placed(job: MixJob, setting: Setting) -> Runnable | Failure:
     """Return a job on a machine, or why it cannot run there."""
-    run = job.on(setting.machine)
+    run = job.on(setting.machine, setting.options)
     placed = run.model_copy(update={"faults": (*run.faults, *setting.faults)})
     try:
         if isinstance(placed, Scenario):

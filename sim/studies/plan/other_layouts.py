@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.plan.beside import PlanPair
+from xc40io.studies.plan.gains import is_felt
 from xc40io.studies.plan.mix_of_jobs import mix_of_jobs
-from xc40io.studies.plan.plan_why import WORTH_A_WORD
+from xc40io.studies.plan.plan import Configuration
+from xc40io.studies.ratio import Ratio
 from xc40io.workloads.job_records.job_kinds import JobKinds
 
 
@@ -32,8 +34,8 @@ class _Gain(NamedTuple):
     """What a change of the machine brings as it is assumed, and the other way."""
 
     words: str
-    assumed: float
-    otherwise: float
+    assumed: Ratio
+    otherwise: Ratio
 
     @property
     def hangs(self) -> bool:
@@ -73,16 +75,24 @@ def either_way_words(found: EitherWay) -> Iterator[str]:
     for gain in gains:
         if gain.hangs:
             yield (
-                f"What {gain.words} brings hangs on it: the mix is {gain.assumed:.3f} times as "
-                f"fast as assumed, {gain.otherwise:.3f} times the other way."
+                f"What {gain.words} brings hangs on it: the mix is {gain.assumed.value:.3f} times "
+                f"as fast as assumed, {gain.otherwise.value:.3f} times the other way."
             )
     firm = [
-        f"{gain.words} ({gain.assumed:.3f} and {gain.otherwise:.3f} times)"
+        f"{gain.words} ({gain.assumed.value:.3f} and {gain.otherwise.value:.3f} times)"
         for gain in gains
         if not gain.hangs
     ]
     if firm:
         yield f"What is said of these does not hang on it: {'; '.join(firm)}."
+
+
+def otherwise(found: EitherWay, each: Configuration) -> float | None:
+    """Return what a configuration brings the other way, if what is said of it hangs on that."""
+    for gain in _gains(found.pair):
+        if gain.words == each.words and gain.hangs:
+            return gain.otherwise.value
+    return None
 
 
 def either_way_document(found: EitherWay) -> dict[str, Any]:
@@ -93,8 +103,8 @@ def either_way_document(found: EitherWay) -> dict[str, Any]:
         "configurations": [
             {
                 "values": gain.words,
-                "times_as_fast": gain.assumed,
-                "times_as_fast_otherwise": gain.otherwise,
+                "times_as_fast": gain.assumed.value,
+                "times_as_fast_otherwise": gain.otherwise.value,
                 "hangs_on_layouts": gain.hangs,
             }
             for gain in _gains(found.pair)
@@ -104,13 +114,14 @@ def either_way_document(found: EitherWay) -> dict[str, Any]:
 
 def _gains(pair: PlanPair) -> Iterator[_Gain]:
     """Yield what each change brings, both ways."""
-    present, *changed = pair.pairs
-    for each in changed:
-        yield _Gain(each.words, each.one / present.one, each.other / present.other)
+    for each in pair.one.configurations:
+        twin = pair.other.find(each.values)
+        if each.ratio is not None and twin is not None and twin.ratio is not None:
+            yield _Gain(each.words, each.ratio, twin.ratio)
 
 
-def _effect(times_as_fast: float) -> int:
-    """Return 1 if a mix is faster, -1 if it is slower, 0 if that is not worth a word."""
-    if abs(times_as_fast - 1.0) < WORTH_A_WORD:
+def _effect(ratio: Ratio) -> int:
+    """Return 1 if a mix is faster, -1 if it is slower, 0 if that makes no difference."""
+    if not is_felt(ratio):
         return 0
-    return 1 if times_as_fast > 1.0 else -1
+    return 1 if ratio.value > 1.0 else -1

@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter, itemgetter
-from typing import Any
+from typing import Any, Literal
 
 from xc40io.config.machine import Machine
 from xc40io.config.units import GB, format_bytes, format_per_second, format_rate, format_seconds
-from xc40io.config.workload_mix import WorkloadMix
+from xc40io.config.workload_mix import Option, WorkloadMix
 from xc40io.findings.bottlenecks import plurals_of
 from xc40io.plane.stations import StationKind
 from xc40io.results.machine_text import machine_parts
 from xc40io.studies.plan.beside import PlanPair, beside_document, beside_table, beside_words
-from xc40io.studies.plan.gains import chance_faster
+from xc40io.studies.plan.gains import WORTH_A_WORD, is_felt, ratio_words, unfelt
 from xc40io.studies.plan.hardware import is_count
-from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, job_ratio, mix_title
+from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, bound_words, mix_title
 from xc40io.studies.plan.other_layouts import EitherWay, either_way_document, either_way_words
 from xc40io.studies.plan.plan import Configuration, Plan
 from xc40io.studies.plan.plan_faults import FailedParts, FaultCurve, MixFaults
 from xc40io.studies.plan.plan_plot import faults_figure, plan_pictures, sensitivity_figure
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity, Range
 from xc40io.studies.plan.plan_sure import rate_interval
+from xc40io.studies.plan.plan_verdict import verdict_document, verdict_words
 from xc40io.studies.plan.plan_why import (
     cost_words,
     faults_words,
     felt,
     followed,
-    money_words,
+    lost_words,
     reasons,
     sensitivity_words,
     verdicts,
@@ -54,7 +55,6 @@ from xc40io.telling.answer import (
 from xc40io.telling.text import wrapped
 from xc40io.telling.units import (
     ANY,
-    FACTOR,
     GAINED,
     GAINED_PER,
     HUNDREDS,
@@ -93,12 +93,18 @@ def plan_answer(
 
     ``command`` is as typed; ``about`` tells where the jobs come from.
     """
-    blocks: list[Block] = [Section("", "", [Listing("", _head(mix, plan))], on="text")]
+    blocks: list[Block] = [Section("", "", [Listing("", mix_title(mix))], on="text")]
+    if plan is not None:
+        said = Points(list(verdict_words(plan, either)))
+        blocks.append(Section("answer", "The answer", [*_alerts(plan, on="page"), said]))
+        setup = Listing("", "\n".join(wrapped(plan_setup(plan))))
+        blocks.append(Section("", "", [setup], on="text"))
     if about:
         blocks.append(Section("jobs", "Where the jobs come from", about))
     columns: list[Column] = []
     if plan is not None:
         blocks += _plan_blocks(plan)
+        columns.append(Column("verdict", ANY, lambda plan: verdict_document(plan, either)))
         columns += PLAN
     if beside is not None:
         blocks.append(_beside_section(beside))
@@ -112,7 +118,7 @@ def plan_answer(
         columns.append(Column("sensitivity", RECORD, lambda _: sensitivity, inner=_SENSITIVITY))
     if faults is not None:
         blocks += _faults_sections(faults)
-        inner = _faults_columns(mix)
+        inner = _faults_columns(mix, faults)
         columns.append(Column("faults", ROWS, lambda _: faults.curves, inner=inner))
     if plan is not None:
         machine = machine_parts(mix.machine, {}, {}, ())
@@ -141,23 +147,22 @@ def plan_note(found: Plan | MixSensitivity | MixFaults) -> Answer:
 _UNITS = "Throughput of the mix: all bytes over all seconds of I/O. GB = 10^9 bytes."
 
 
-def _head(mix: WorkloadMix, plan: Plan | None) -> str:
-    """Return the first lines of the text."""
-    return "\n".join([mix_title(mix), *([] if plan is None else wrapped(plan_setup(plan)))])
-
-
-def _plan_blocks(plan: Plan) -> Iterator[Block]:
-    said = Points([*money_words(plan), *verdicts(plan), *cost_words(plan), *followed(plan)])
-    why = [f"{name}: {words}" for name, words in reasons(plan, every=False)]
-    every = [Text(f"{name}: {words}") for name, words in reasons(plan, every=True)]
+def _alerts(plan: Plan, on: Literal["page", "text"]) -> list[Block]:
+    """Return what could not run: first on a page, last in text."""
     wrong = [
         f"NOT RUN ({each.words}): {each.reason}" for each in plan.configurations if each.reason
     ]
-    alerts: list[Block] = [Points(wrong, alert=True)] if wrong else []
-    yield Section("answer", "The answer", [Section("", "", alerts, on="page"), said])
+    return [Section("", "", [Points(wrong, alert=True)], on=on)] if wrong else []
+
+
+def _plan_blocks(plan: Plan) -> Iterator[Block]:
+    said = Points([*verdicts(plan), *cost_words(plan), *followed(plan)], title="Each change")
+    why = [f"{name}: {words}" for name, words in reasons(plan, every=False)]
+    every = [Text(f"{name}: {words}") for name, words in reasons(plan, every=True)]
     yield Section("pictures", "Pictures", list(plan_pictures(plan)))
     yield Section("tables", "Tables", [configurations_table(plan), gains_table(plan)])
-    yield Section("", "", [Points(why, title="Why"), *alerts], on="text")
+    yield Section("changes", "Each change", [said])
+    yield Section("", "", [Points(why, title="Why"), *_alerts(plan, on="text")], on="text")
     changes = Fold("Each change and each job", every)
     yield Section(
         "why", "Why, and where the bottleneck goes", [bounds_table(plan), changes], on="page"
@@ -220,21 +225,21 @@ def configurations_table(plan: Plan) -> Table:
     """Return the throughput of the mix and of each job, and the cost, by configuration."""
     rows = [each for each in plan.configurations if each.rate is not None]
     sure = {each.words: rate_interval(plan, each) for each in rows}
-    currency = plan.mix.currency or "units"
+    currency = plan.currency
     columns: Columns = (
         Column("words", WORDS, head="configuration"),
         Column("rate", IN_RATES, head="mix"),
         Column("real", _SPAN, lambda each: sure[each.words], head="real mix", optional=True),
-        Column("ratio", CELL, lambda each: ratio_words(each.ratio), head="times as fast"),
-        chance_column(partial(_chance, plan), "", head="chance"),
+        Column("ratio", CELL, lambda each: _ratio_words(each.ratio), head="times as fast"),
+        chance_column(plan.chance, "", head="chance"),
         Column("jobs", IN_RATES, lambda each: _rates(plan.mix, each.runs), spread=True),
     )
-    note = "GB/s: 10^9 bytes a second."
+    note = f"GB/s: 10^9 bytes a second. {_SAME}"
     if any(sure.values()):
         note += f" Real mix: where {NINE_OF_TEN} would lie, were all jobs off alike."
-    if any(_chance(plan, each) is not None for each in rows):
+    if any(plan.chance(each) is not None for each in rows):
         note += " Chance: that it really is faster, by the errors of such ratios."
-    if plan.costs:
+    if plan.is_priced:
         columns += (
             Column("cost", MONEY, head=f"cost ({currency})"),
             Column("price", MONEY, partial(_price, plan), head=f"{currency} per GB/s"),
@@ -255,7 +260,7 @@ def _rates(mix: WorkloadMix, runs: Sequence[JobRuns]) -> dict[str, float]:
 
 def _price(plan: Plan, each: Configuration) -> float | None:
     """Return the cost of each GB/s more; None where nothing is paid, or gained."""
-    gained = _gain(plan, each)
+    gained = _felt_gain(plan, each) or 0.0
     worth = each.cost is not None and each.cost > 0.0 and gained > 0.0
     return (each.cost or 0.0) / gained * GB if worth else None
 
@@ -265,9 +270,15 @@ def _gain(plan: Plan, each: Configuration) -> float:
     return (each.rate or 0.0) - (plan.present.rate or 0.0)
 
 
-def ratio_words(ratio: Ratio | None) -> str:
+_SAME = (
+    f"No difference: less than {100 * WORTH_A_WORD:.0f} %, or no more than chance by the seeds; "
+    "left open: as much as that, but large (--repeat)."
+)
+
+
+def _ratio_words(ratio: Ratio | None) -> str:
     """Write a ratio with its interval; 1 where there is none."""
-    return "1" if ratio is None else ratio.words
+    return "1" if ratio is None else ratio_words(ratio)
 
 
 def gains_table(plan: Plan) -> Table:
@@ -275,27 +286,35 @@ def gains_table(plan: Plan) -> Table:
     rows = [each for each in plan.alone if each.rate is not None]
     columns = (
         Column("words", WORDS, head="change alone"),
-        Column("gain", GAINED, partial(_gain, plan), head="mix (GB/s)"),
+        Column("gain", GAINED, partial(_felt_gain, plan), head="mix (GB/s)"),
         Column("each", GAINED_PER, partial(_per_unit, plan), head="for each unit"),
-        Column("jobs", FACTOR, partial(_ratios, plan), spread=True),
+        Column("jobs", CELL, partial(_ratios, plan), spread=True),
     )
     note = (
         "For each unit: the gain or loss of the mix, divided by the number of units added or "
-        "removed. In the columns of the jobs: how many times as fast each job is."
+        "removed; both are empty where the mix feels no difference. In the columns of the jobs: "
+        "how many times as fast each job is."
     )
     title = "Marginal gains from the machine as it is"
     return Table(columns, lambda: rows, title=title, note=note, most=len(rows))
 
 
-def _ratios(plan: Plan, each: Configuration) -> dict[str, float]:
+def _felt_gain(plan: Plan, each: Configuration) -> float | None:
+    """Return how many bytes/s more the mix has; None where that makes no difference."""
+    return _gain(plan, each) if each.ratio is not None and is_felt(each.ratio) else None
+
+
+def _ratios(plan: Plan, each: Configuration) -> dict[str, str]:
     """Return how many times as fast each job is as on the machine as it is."""
-    pairs = zip(plan.mix.jobs, plan.present.runs, each.runs, strict=True)
-    return {job.name: job_ratio(old, new).value for job, old, new in pairs}
+    told = felt(plan, plan.present, each)
+    return {one.job: f"{one.ratio.value:.3g}" if one.changed else unfelt(one.ratio) for one in told}
 
 
 def _per_unit(plan: Plan, each: Configuration) -> tuple[float, str] | None:
     """Return the gain for one unit; None for times, which are not bought by units."""
     (path,) = each.values
+    if each.options or _felt_gain(plan, each) is None:
+        return None
     unit, units = plan.hardware(path).unit, plan.units(each, path)
     return (_gain(plan, each) / units, unit) if unit and units else None
 
@@ -393,11 +412,25 @@ def faults_table(found: MixFaults) -> Table:
         Column("parts", NUMBER, lambda row: row[1].number),
         Column("mix", IN_RATES, lambda row: row[1].rate),
         Column("share", HUNDREDS, _of_full, head="% of full"),
-        Column("jobs", IN_RATES, lambda row: _rates(found.mix, row[1].runs), spread=True),
+        Column("jobs", CELL, partial(_taken, found.mix), spread=True),
     )
-    note = "GB/s: 10^9 bytes a second. Each job begins at 0 s, with the faults from then on."
+    note = (
+        "GB/s: 10^9 bytes a second. Of each job: its seconds of I/O, and how many are lost. Each "
+        "job begins at 0 s, with the faults from then on. No difference: no more than between "
+        "the seeds."
+    )
     title = "Throughput with failed parts (GB/s)"
     return Table(columns, lambda: rows, title=title, note=note, most=len(rows))
+
+
+def _taken(mix: WorkloadMix, row: tuple[FaultCurve, FailedParts]) -> dict[str, str]:
+    """Return the seconds of each job by its name, with those that are lost."""
+    curve, point = row
+    told = {}
+    for job, before, after in zip(mix.jobs, curve.points[0].runs, point.runs, strict=False):
+        lost = lost_words(before, after) or "no difference"
+        told[job.name] = format_seconds(after.mean, 3) + (f" ({lost})" if point.number else "")
+    return told
 
 
 def _of_full(row: tuple[FaultCurve, FailedParts]) -> float | None:
@@ -422,12 +455,19 @@ _SENSITIVITY = (
 """Of a sensitivity; bytes/s, and parts of the variance."""
 
 
-def _faults_columns(mix: WorkloadMix) -> Columns:
-    """Return the columns of faults for JSON; bytes/s."""
+def _faults_columns(mix: WorkloadMix, found: MixFaults) -> Columns:
+    """Return the columns of faults for JSON; bytes/s, seconds."""
+    usual = {id(point): curve.points[0] for curve in found.curves for point in curve.points}
+
+    def lost(point: FailedParts) -> dict[str, float]:
+        rows = zip(mix.jobs, usual[id(point)].runs, point.runs, strict=False)
+        return {job.name: after.mean - before.mean for job, before, after in rows}
+
     points = (
         Column("failed", ANY, attrgetter("number")),
         Column("bandwidth", ANY, attrgetter("rate")),
         Column("jobs", ANY, lambda point: _rates(mix, point.runs)),
+        Column("seconds_lost", ANY, lost),
         Column("failure", ANY, lambda point: point.reason or None),
     )
     return Column("fault", ANY), Column("points", ROWS, inner=points)
@@ -445,6 +485,12 @@ PLAN = (
         help="What is varied.",
     ),
     Column("costs", ANY, help="What one unit more costs, by path."),
+    Column(
+        "options",
+        ANY,
+        lambda plan: [_option(plan, one) for one in plan.mix.options],
+        help="What may be chosen as a whole, and which jobs cannot use it.",
+    ),
     Column("currency", WORDS, lambda plan: plan.mix.currency),
     Column(
         "answer",
@@ -461,6 +507,11 @@ PLAN = (
 )
 
 
+def _option(plan: Plan, option: Option) -> dict[str, Any]:
+    refused = {one.job: one.reason for one in plan.refused if one.option == option.name}
+    return {"name": option.name, "set": option.set, "cost": option.cost, "refused": refused}
+
+
 def _jobs(plan: Plan) -> list[dict[str, Any]]:
     return [
         {"name": job.name, "weight": job.weight, "count": count}
@@ -471,7 +522,7 @@ def _jobs(plan: Plan) -> list[dict[str, Any]]:
 def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
     told = felt(plan, plan.present, each) if each.values and each.runs else []
     said = {one.job: one.said for one in told}
-    sure, chance = rate_interval(plan, each), _chance(plan, each)
+    sure, chance = rate_interval(plan, each), plan.chance(each)
     return {
         "values": each.values,
         "bandwidth": each.rate,
@@ -486,13 +537,6 @@ def _document(plan: Plan, each: Configuration) -> dict[str, Any]:
             for job, runs in zip(plan.mix.jobs, each.runs, strict=False)
         },
     }
-
-
-def _chance(plan: Plan, each: Configuration) -> float | None:
-    """Return the chance that a configuration really is faster than the machine as it is."""
-    if each.ratio is None or plan.exact:
-        return None
-    return chance_faster(each.ratio)
 
 
 def _job_document(runs: JobRuns, said: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.machine import Machine
 from xc40io.config.workload_mix import WorkloadMix
 from xc40io.studies.plan.mix_runs import (
+    SEEDS,
     JobRuns,
     Setting,
     jobs_of_weights,
@@ -106,7 +107,7 @@ def plan_faults(
     faults: Sequence[str] = (),
     *,
     numbers: Sequence[int] = NUMBERS,
-    repeat: int = 1,
+    repeat: int = SEEDS,
     jobs: int | None = None,
     scheduler: str | None = None,
     store: str | Path | None = None,

@@ -37,7 +37,7 @@ _UNITS = "GB = 10^9 bytes."
 
 def plan_pictures(plan: Plan) -> Iterator[Picture]:
     """Yield the pictures of a plan with their names."""
-    if plan.costs and any(each.cost for each in plan.configurations):
+    if plan.is_priced and any(each.cost for each in plan.configurations):
         yield Picture("cost", partial(cost_figure, plan))
     if any(each.rate is not None for each in plan.alone):
         yield Picture("gains", partial(gains_figure, plan))
@@ -55,11 +55,13 @@ def cost_figure(plan: Plan) -> Figure:
         if each.rate is not None and each.cost is not None and not each.efficient
     ]
     scale, word = _scale(plan)
-    heading = Heading(
-        "Cost and throughput of the mix",
-        mix_title(plan.mix),
-        f"{_UNITS} Cost beyond the machine as it is. Line: no configuration is as fast for less.",
-    )
+    shown = [*front, *others]
+    captions = [_UNITS, "Cost beyond the machine as it is."]
+    if any(one.ratio is not None and one.ratio.low is not None for one in shown):
+        captions.append("Bars: the gain or loss by the seeds, 95 %.")
+    if len(front) > 1:
+        captions.append("Line: each is certain to be faster than what costs less.")
+    heading = Heading("Cost and throughput of the mix", mix_title(plan.mix), " ".join(captions))
     figure, (axes,) = sheet(heading, width=WIDE, height=4.0, rows=1)
     for group, colour, label in ((others, SMALL, "beaten"), (front, PALETTE[0], "on the front")):
         axes.plot(
@@ -71,11 +73,25 @@ def cost_figure(plan: Plan) -> Figure:
             linestyle="-" if group is front else "none",
             linewidth=1.4,
         )
-    _name_points(axes, [*front, *others], scale)
+    _draw_seeds(axes, plan, shown, scale)
+    _name_points(axes, shown, scale)
     name_axes(axes, f"cost ({word}{currency})", "mix (GB/s)")
-    axes.margins(x=0.22, y=0.12)
+    costs = [(each.cost or 0.0) / scale for each in shown]
+    least, most = min(costs), max(costs)
+    axes.set_xlim(least, most + 0.25 * ((most - least) or 1.0))  # names stand to the right
+    axes.margins(y=0.12)
+    axes.set_ylim(bottom=0.0)
     legend(axes, columns=2)
     return figure
+
+
+def _draw_seeds(axes: Axes, plan: Plan, shown: Sequence[Configuration], scale: float) -> None:
+    """Draw how far the gain of each is known by the seeds, on the throughput as it is."""
+    now = plan.present.rate or 0.0
+    for each in shown:
+        if each.ratio is not None and each.ratio.low is not None and each.ratio.high is not None:
+            bounds = [now * each.ratio.low / GB, now * each.ratio.high / GB]
+            axes.plot([(each.cost or 0.0) / scale] * 2, bounds, color=INK, linewidth=0.8)
 
 
 def _scale(plan: Plan) -> tuple[float, str]:
@@ -91,7 +107,7 @@ def _name_points(axes: Axes, shown: Sequence[Configuration], scale: float) -> No
     """Write beside the first points what they are."""
     for each in shown[:_NAMED]:
         axes.annotate(
-            "\n".join(f"{path.rpartition('.')[2]} {value}" for path, value in each.values.items())
+            "\n".join(each.word(name).removeprefix("lustre.") for name in each.values)
             or "as it is",
             ((each.cost or 0.0) / scale, (each.rate or 0.0) / GB),
             xytext=(7, -3),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from xc40io.config.scenario import Scenario
 from xc40io.config.workload_mix import MixJob
 from xc40io.studies.plan.mix_runs import JobRuns
 from xc40io.studies.plan.plan import Configuration, Plan
@@ -31,8 +29,7 @@ def rate_interval(plan: Plan, each: Configuration) -> Interval | None:
     if plan.exact:
         return None
     spans = [
-        _span(job, runs, plan, each.values)
-        for job, runs in zip(plan.mix.jobs, each.runs, strict=False)
+        _span(job, runs, plan, each) for job, runs in zip(plan.mix.jobs, each.runs, strict=False)
     ]
     known = [span for span in spans if span is not None]
     if not known or len(known) < len(spans):
@@ -46,12 +43,13 @@ def rate_interval(plan: Plan, each: Configuration) -> Interval | None:
     return Interval(moved / most, moved / least, not why, why)
 
 
-def _span(job: MixJob, runs: JobRuns, plan: Plan, values: Mapping[str, Any]) -> _Span | None:
+def _span(job: MixJob, runs: JobRuns, plan: Plan, each: Configuration) -> _Span | None:
     """Return the seconds of a job, each phase with the errors of its kind; None if not known."""
-    if not isinstance(job.run, Scenario):
+    run = each.run_of(job)
+    if run is None:
         return None
-    changes = {**job.run.changes, **values}
-    sure = Sureness(job.run.model_copy(update={"machine": plan.mix.machine, "changes": changes}))
+    changes = {**run.changes, **each.changes}
+    sure = Sureness(run.model_copy(update={"machine": plan.mix.machine, "changes": changes}))
     phases = [(one.seconds, sure.seconds(one.phase, one.seconds)) for one in runs.bounds]
     told = [(seconds, found) for seconds, found in phases if found is not None]
     if not told or len(told) < len(phases):

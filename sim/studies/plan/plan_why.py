@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
-from xc40io.config.units import GB
-from xc40io.studies.compare.reasons import reason, touched_by
+from xc40io.config.units import GB, format_seconds
+from xc40io.config.workload_mix import WorkloadMix
+from xc40io.studies.compare.reasons import out_of_reach, reason, touched_by
 from xc40io.studies.compare.side import PhaseOfSide
-from xc40io.studies.plan.gains import chance_faster, surely_faster
+from xc40io.studies.plan.gains import WORTH_A_WORD, is_felt, is_open
 from xc40io.studies.plan.mix_runs import JobRuns, bottlenecks, job_ratio
-from xc40io.studies.plan.money import Goal
 from xc40io.studies.plan.plan import Configuration, Plan
 from xc40io.studies.plan.plan_faults import MixFaults
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity
 from xc40io.studies.ratio import Ratio
 from xc40io.topology.text import format_count
-from xc40io.trust.sureness import chance_words
-
-WORTH_A_WORD = 0.03
-"""A job whose speed changes by less than this is not affected by a change."""
 
 
 class JobEffect(NamedTuple):
@@ -28,12 +25,12 @@ class JobEffect(NamedTuple):
     job: str  # its name
     ratio: Ratio  # how many times as fast it is
     said: str  # why
+    is_chance: bool = False  # one seed was run, and ranks lose no time at what was changed
 
     @property
     def changed(self) -> bool:
         """Whether the change of speed is large enough to mention, and more than chance."""
-        sure = self.ratio.low is None or self.ratio.clear
-        return sure and abs(self.ratio.value - 1.0) >= WORTH_A_WORD
+        return is_felt(self.ratio) and not self.is_chance
 
 
 def felt(plan: Plan, before: Configuration, after: Configuration) -> list[JobEffect]:
@@ -46,13 +43,17 @@ def felt(plan: Plan, before: Configuration, after: Configuration) -> list[JobEff
     before, after
         Two of its configurations, both of which have run.
     """
-    paths = [path for path in after.values if after.values[path] != before.values.get(path)]
+    old_values, new_values = before.changes, after.changes
+    paths = [path for path, value in new_values.items() if value != old_values.get(path)]
     part = touched_by(paths, plan.mix.machine.network.interconnect)
+    if any(option.jobs for option in after.options if option not in before.options):
+        part = None  # jobs are run otherwise, too
     found = []
     for job, old, new in zip(plan.mix.jobs, before.runs, after.runs, strict=True):
         ratio = job_ratio(old, new)
-        said = reason(_side(old, None), _side(new, ratio), part)
-        found.append(JobEffect(job.name, ratio, said))
+        sides = _side(old, None), _side(new, ratio)
+        is_chance = ratio.low is None and out_of_reach(*sides, part)
+        found.append(JobEffect(job.name, ratio, reason(*sides, part), is_chance))
     return found
 
 
@@ -83,8 +84,10 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
     assert changed.ratio is not None
     now, value = plan.present.rate or 0.0, changed.ratio.value
     gain = abs(changed.rate - now) / GB
-    if abs(value - 1.0) < WORTH_A_WORD:
-        said = f"{changed.words} alone hardly changes the mix ({value:.3f} times as fast)"
+    if is_open(changed.ratio):
+        said = f"What {changed.words} alone does to the mix, the seeds leave open ({value:.3f})"
+    elif not is_felt(changed.ratio):
+        said = f"{changed.words} alone makes no difference to the mix ({value:.3f} times as fast)"
     else:
         more = "more" if changed.rate > now else "less"
         said = (
@@ -94,7 +97,7 @@ def _of_change(plan: Plan, changed: Configuration) -> str:
 
 
 def of_jobs(found: Sequence[JobEffect]) -> str:
-    """Say which jobs a change helps, which it slows, and which it does not affect."""
+    """Say which jobs a change helps, which it slows, and to which it makes no difference."""
     groups = {
         "helps": [one for one in found if one.changed and one.ratio.value > 1.0],
         "slows": [one for one in found if one.changed and one.ratio.value < 1.0],
@@ -104,11 +107,13 @@ def of_jobs(found: Sequence[JobEffect]) -> str:
         for verb, ones in groups.items()
         if ones
     ]
-    same = [one.job for one in found if not one.changed]
+    if unsure := [f"{one.job} ({one.ratio.value:.2f})" for one in found if is_open(one.ratio)]:
+        said.append(f"the seeds leave open {_listed(unsure)}")
+    same = [one.job for one in found if not one.changed and not is_open(one.ratio)]
     if len(same) == len(found) > 1:
-        said.append("it affects no job")
+        said.append("no difference to any job")
     elif same:
-        said.append(f"it does not affect {_listed(same)}")
+        said.append(f"no difference to {_listed(same)}")
     return ", ".join(said)
 
 
@@ -123,7 +128,7 @@ def _together(plan: Plan) -> Iterator[str]:
     for each in plan.configurations:
         for path in each.values if len(each.values) > 1 else ():
             found = _beside(plan, each, path)
-            words = f"{path}={each.values[path]}"
+            words = each.word(path)
             if found is not None and found[0] > best.get(words, (WORTH_A_WORD, ""))[0]:
                 best[words] = found
     yield from (said for _, said in best.values())
@@ -139,8 +144,8 @@ def _beside(plan: Plan, whole: Configuration, path: str) -> tuple[float, str] | 
         return None
     there, here = whole.rate / without.rate, alone.ratio.value
     said = (
-        f"Added to {without.words}, {path}={whole.values[path]} makes the mix {there:.3f} times "
-        f"as fast (alone {here:.3f}): {of_jobs(felt(plan, without, whole))}."
+        f"Added to {without.words}, {whole.word(path)} makes the mix {there:.3f} times as fast "
+        f"(alone {here:.3f}): {of_jobs(felt(plan, without, whole))}."
     )
     return abs(there - here), said
 
@@ -174,82 +179,23 @@ def _reason(before: JobRuns, after: JobRuns, one: JobEffect) -> str:
     return f"{one.ratio.value:.3f} times as fast. {one.said} {moved}"
 
 
-def money_words(plan: Plan) -> Iterator[str]:
-    """Say what is best within the budget, and what reaches the goal for the least."""
-    currency = plan.mix.currency or "units"
-    tried = format_count(len(plan.configurations) - 1, "configuration")
-    if plan.budget is not None:
-        able = [each for each in plan.configurations if surely_faster(each.ratio)]
-        within = f"Within {plan.budget:,.0f} {currency}, of {tried}"
-        if able:
-            best = max(able, key=lambda each: each.rate or 0.0)
-            yield f"{within}: {best.words} makes the mix fastest, {_bought(plan, best, currency)}."
-        else:
-            yield f"{within}: none makes the mix faster by more than is uncertain."
-    if plan.goal is not None:
-        yield from _goal_words(plan, plan.goal, currency, tried)
-
-
-def _goal_words(plan: Plan, goal: Goal, currency: str, tried: str) -> Iterator[str]:
-    """Say which configuration reaches a goal for the least, or how far the nearest gets."""
-    reached = {
-        each.words: _reached(plan, each, goal)
-        for each in plan.configurations
-        if each.rate is not None and each.values
-    }
-    able = [
-        each
-        for each in plan.configurations
-        if each.cost is not None and reached.get(each.words, 0.0) >= goal.factor
-    ]
-    if able:
-        best = min(able, key=lambda each: (each.cost or 0.0, -(each.rate or 0.0)))
-        yield (
-            f"For {goal.words}, of {tried}: {best.words} is the cheapest, "
-            f"{_bought(plan, best, currency)}; {goal.job or 'the mix'} is "
-            f"{reached[best.words]:.3f} times as fast."
-        )
-    elif reached:
-        words, value = max(reached.items(), key=lambda pair: pair[1])
-        yield (
-            f"For {goal.words}: none of {tried} reaches it; {words} comes nearest, "
-            f"{value:.3f} times as fast."
-        )
-
-
-def _reached(plan: Plan, each: Configuration, goal: Goal) -> float:
-    """Return how many times as fast a job, or the mix, is; by the lower bound of its seeds."""
-    ratio = each.ratio
-    if goal.job:
-        number = next(n for n, job in enumerate(plan.mix.jobs) if job.name == goal.job)
-        ratio = job_ratio(plan.present.runs[number], each.runs[number])
-    assert ratio is not None  # it has run, and is not the machine as it is
-    return ratio.value if ratio.low is None else ratio.low
-
-
-def _bought(plan: Plan, each: Configuration, currency: str) -> str:
-    """Say what a configuration brings the mix, how sure that is, and what it costs."""
-    assert each.ratio is not None
-    chance = chance_faster(each.ratio)
-    sure = "" if plan.exact else f" (really faster: {chance_words(chance)})"
-    cost = "" if each.cost is None else f", for {each.cost:,.0f} {currency}"
-    return f"{each.ratio.value:.3f} times as fast{sure}{cost}"
-
-
 def cost_words(plan: Plan) -> Iterator[str]:
     """Say which configuration gains most for its cost, and which are worth looking at."""
-    if not plan.costs:
+    if not plan.is_priced:
         return
-    now, currency = plan.present.rate or 0.0, plan.mix.currency or "units"
+    now, currency = plan.present.rate or 0.0, plan.currency
     priced = [
         (each.cost / (each.rate - now) * 1e9, each)
         for each in plan.configurations
-        if each.cost and each.cost > 0.0 and each.rate and each.ratio and each.ratio.value > 1.005
+        if each.cost and each.rate and each.rate > now and each.ratio and is_felt(each.ratio)
     ]
     if priced:
         price, best = min(priced, key=lambda pair: pair[0])
         yield f"Cheapest gain: {best.words}, {price:,.0f} {currency} for each GB/s of the mix."
     front = [each for each in plan.configurations if each.efficient]
+    if front == [plan.present]:
+        yield "Best value: the machine as it is; no addition is certain to pay."
+        return
     yield (
         "Best for their cost, each certain to be faster than what costs less: "
         f"{'; '.join(each.words for each in sorted(front, key=lambda each: each.cost or 0.0))}."
@@ -275,6 +221,8 @@ def _restriped(plan: Plan, each: Configuration) -> Iterator[str]:
 def followed(plan: Plan) -> Iterator[str]:
     """Say which other values change with a change: blades, shares of routers."""
     before = plan.mix.machine.values()
+    for one in plan.refused:
+        yield f"{one.job} cannot use {one.option}, and runs as it was: {one.reason}."
     for each in plan.alone:
         if each.machine is None:
             continue
@@ -283,7 +231,7 @@ def followed(plan: Plan) -> Iterator[str]:
         said = [
             f"{path} {before[path]} -> {after[path]}"
             for path in ("nodes.service_blades", "nodes.count")
-            if after[path] != before[path] and path not in each.values
+            if after[path] != before[path] and path not in each.changes
         ]
         if said:
             yield f"{each.words} needs service nodes: {', '.join(said)}; they are part of its cost."
@@ -301,19 +249,60 @@ def followed(plan: Plan) -> Iterator[str]:
 
 
 def faults_words(found: MixFaults) -> Iterator[str]:
-    """Say of each fault, with the most parts that could be run, what it does to which job."""
+    """Say of each fault what it costs each job, in seconds, and what happened meanwhile."""
     for curve in found.curves:
         whole, *failed = [point for point in curve.points if point.rate is not None]
-        if not failed:
+        for point in (failed[0], failed[-1]) if len(failed) > 1 else failed:
+            parts = "" if curve.names_part else f", {format_count(point.number, 'part')}"
+            lost = list(_lost(found.mix, whole.runs, point.runs))
+            yield f"{curve.fault}{parts}: {'; '.join(lost) or 'no difference to any job'}."
+            if lost and point is failed[0]:
+                yield from _story(whole.runs, point.runs)
+
+
+def _lost(mix: WorkloadMix, before: Sequence[JobRuns], after: Sequence[JobRuns]) -> Iterator[str]:
+    """Yield for each job that feels a fault the seconds that it loses, and at what."""
+    for job, old, new in zip(mix.jobs, before, after, strict=True):
+        lost = lost_words(old, new)
+        if not lost:
             continue
-        last, number = failed[-1], curve.names_part
-        parts = "" if number else f", {format_count(last.number, 'part')}"
-        told = [
-            f"{job.name} is {ratio.value:.3g} times as fast ({bottlenecks(after)})"
-            for job, before, after in zip(found.mix.jobs, whole.runs, last.runs, strict=True)
-            if abs((ratio := job_ratio(before, after)).value - 1.0) >= WORTH_A_WORD
-        ]
-        yield f"{curve.fault}{parts}: {'; '.join(told) or 'no job feels it'}."
+        usual = {wait.cause: wait.seconds for wait in old.waits}
+        more = {wait.words: wait.seconds - usual.get(wait.cause, 0.0) for wait in new.waits}
+        most = max(more, key=more.__getitem__, default="")
+        at = f"; mostly {most}" if more.get(most, 0.0) > 0.0 else ""
+        yield f"{job.name} {lost} ({format_seconds(old.mean, 3)} without it{at})"
+
+
+def lost_words(before: JobRuns, after: JobRuns) -> str:
+    """Write the seconds that a job loses, or gains: ``+87.0 s``; empty if it may be chance.
+
+    Where one seed feels a fault and another does not, as with files elsewhere, both are told.
+    """
+    if is_felt(job_ratio(before, after)):
+        return _more(after.mean - before.mean)
+    losses = [new - old for old, new in zip(before.seconds, after.seconds, strict=True)]
+    usual = max(WORTH_A_WORD * before.mean, max(before.seconds) - min(before.seconds))
+    if max(map(abs, losses)) <= usual:
+        return ""
+    return f"{_more(min(losses))} to {_more(max(losses))}, by the seed"
+
+
+def _more(seconds: float) -> str:
+    return f"{'-' if seconds < 0.0 else '+'}{format_seconds(abs(seconds), 3)}"
+
+
+def _story(before: Sequence[JobRuns], after: Sequence[JobRuns]) -> Iterator[str]:
+    """Yield what happened in the run that lost most, as that has noted it."""
+    records = [
+        (new_seconds - old_seconds, old.records[seed].notes, new.records[seed].notes)
+        for old, new in zip(before, after, strict=True)
+        for seed, (old_seconds, new_seconds) in enumerate(
+            zip(old.seconds, new.seconds, strict=True)
+        )
+    ]
+    _, known, told = max(records, key=itemgetter(0))
+    if notes := [note for note in told if note not in known]:
+        yield " ".join(notes)
 
 
 def sensitivity_words(found: MixSensitivity) -> Iterator[str]:

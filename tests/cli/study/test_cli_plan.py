@@ -44,16 +44,17 @@ def plan(*words: str) -> Result:
 def test_a_plan_as_text_json_picture_and_page() -> None:
     result = plan(*OVER, "--cost", "lnet.routers=7", "--html", "page.html", "--plot", "cost.svg")
     assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("Two jobs\n4 configurations of theta, seed 1;")
-    assert "* lustre.osts=112 alone" in result.stdout
+    assert result.stdout.startswith("Two jobs\n\n* Buy nothing: none makes the mix faster by more")
+    assert "\n4 configurations of theta, seeds 1 to 2;" in result.stdout
+    assert "\n  lustre.osts=112 alone" in result.stdout
     assert "cost (EUR)" in result.stdout
-    assert "8 runs simulated, 0 known from before" in result.stderr
+    assert "16 runs simulated, 0 known from before" in result.stderr
     page = Path("page.html").read_text("utf-8")
     assert page.count("<svg") == 2
     assert "--cost lnet.routers=7" in page
     drawn = Path("cost.svg").read_bytes()
     again = plan(*OVER, "--cost", "lnet.routers=7", "--json", "--plot", "cost.svg")
-    assert "0 runs simulated, 8 known from before" in again.stderr
+    assert "0 runs simulated, 16 known from before" in again.stderr
     document = json.loads(again.stdout)
     assert [each["cost"] for each in document["configurations"]] == [0, 5600, -105, 5495]
     assert Path("cost.svg").read_bytes() == drawn
@@ -82,13 +83,13 @@ def test_two_mixes_run_beside_each_other_on_the_same_machines() -> None:
     told = plan(*words)
     assert told.exit_code == 0, told.output
     assert "* The other mix (Own files) is " in told.stdout
-    assert "mix  other mix  times as fast" in told.stdout
+    assert " other mix " in told.stdout
     document = json.loads(plan(*words, "--json").stdout)["against"]
     assert document["titles"] == ["Two jobs", "Own files"]
     one, more = document["configurations"]
     assert [one["values"], more["values"]] == ["as it is", "lustre.osts=112"]
     first, second = one["bandwidths"]
-    assert second / first == pytest.approx(one["times_as_fast"]["value"])
+    assert second / first == pytest.approx(one["times_as_fast"]["value"], rel=1e-3)
     # The same jobs with other weights: the rates of both lie between those of the jobs.
     jobs = json.loads(plan(*words, "--json").stdout)["configurations"][0]["jobs"]
     rates = [job["bandwidth"] for job in jobs.values()]
@@ -142,10 +143,10 @@ def test_a_table_of_jobs_in_place_of_a_mix() -> None:
     assert "The jobs of jobs.csv on theta" in found.stdout
     assert "2 kinds of jobs: 3 of 3 jobs, 100.0 % of the bytes and 100.0 %" in found.stdout
     assert "write-2 0.667, read-1 0.333" in " ".join(found.stdout.split())
-    assert "4 runs simulated" in found.stderr
+    assert "8 runs simulated" in found.stderr
     words = " ".join(found.stdout.split())
     assert "assumed: the ranks of read-1 share files. All was run the other way, too." in words
-    assert "* What lustre.osts=112 brings hangs on it: the mix is 0." in words
+    assert "* What is said of these does not hang on it: lustre.osts=112 (" in words
     fewer = from_jobs("--kinds", "1", "--over", "lustre.osts=28,56", "--json").stdout
     first = json.loads(fewer)["configurations"][0]
     assert {name: job["bytes"] for name, job in first["jobs"].items()} == {"write-2": 12_000_000}

@@ -193,7 +193,7 @@ def test_the_reason_tells_that_files_lie_where_they_lay() -> None:
 def test_a_ratio_that_chance_may_have_made_is_called_so() -> None:
     seconds = {"disk": 0.6, "copy": 0.4}
     said = reason(phase(0, seconds), phase(1, seconds, ratio=Ratio(1.01, 0.99, 1.03)), None)
-    assert said.startswith("The difference may be chance.")
+    assert said.startswith("No difference beyond chance.")
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_ratio_that_chance_may_have_made_is_called_so() -> None:
         (Ratio(0.95, 0.94, 0.96), "It is a little slower."),
         (Ratio(0.9), "It is slower."),
         (Ratio(1.1, 1.05, 1.15), "It helps."),
-        (Ratio(1.2, 0.9, 1.6), "The difference may be chance."),
+        (Ratio(1.2, 0.9, 1.6), "No difference beyond chance."),
     ],
 )
 def test_the_verdict_is_that_of_the_ratio(ratio: Ratio, verdict: str) -> None:

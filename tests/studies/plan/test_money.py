@@ -13,7 +13,7 @@ from xc40io.config.workload_mix import WorkloadMix, read_mix
 from xc40io.studies.plan.gains import surely_faster
 from xc40io.studies.plan.money import Goal, bought, read_budget, read_goal
 from xc40io.studies.plan.plan import Plan, plan
-from xc40io.studies.plan.plan_why import money_words
+from xc40io.studies.plan.plan_verdict import verdict, verdict_words
 from xc40io.studies.ratio import Ratio, paired
 
 OWN = "-a POSIX -F -w -e -b 16m -t 4m"
@@ -101,9 +101,12 @@ def test_nothing_that_costs_more_than_the_budget_is_run(store: Path) -> None:
         {"lustre.osts": 84},
         {"lustre.osts": 28},
     ]
-    (said,) = money_words(done)
-    assert said.startswith("Within 30,000 units, of 2 configurations: lustre.osts=84 makes the mix")
-    assert said.endswith("for 28,000 units.")
+    said, sure, jobs, wrong = verdict_words(done)
+    assert said.startswith("30,000 units buys 2 of these configurations. Buy lustre.osts=84 for ")
+    assert "for 28,000 units; times as fast: 1." in said
+    assert sure.endswith("% that a real machine is faster, too; both seeds gain.")
+    assert jobs.startswith("A job: wide +")
+    assert wrong.startswith("What could be wrong: ")
 
 
 def test_the_cheapest_that_reaches_a_goal_is_named_else_the_nearest(store: Path) -> None:
@@ -111,13 +114,14 @@ def test_the_cheapest_that_reaches_a_goal_is_named_else_the_nearest(store: Path)
     done = made(store, over=over, goal="10 % more for wide")
     rates = {each.values.get("lustre.osts"): each.rate or 0.0 for each in done.configurations}
     reached = [osts for osts in (70, 84, 112) if rates[osts] >= 1.1 * rates[None]]
-    (said,) = money_words(done)
-    assert f"lustre.osts={min(reached)} is the cheapest" in said
+    said, *_ = verdict_words(done)
+    assert f"Buy lustre.osts={min(reached)} for " in said
+    assert "the cheapest with 10 % more for wide; " in said
     assert "wide is " in said
     far = made(store, over=over, goal="900 % more")
-    (said,) = money_words(far)
+    said, *_ = verdict_words(far)
     best = max((70, 84, 112), key=lambda osts: rates[osts])
-    assert said.startswith("For 900 % more for the mix: none of 3 configurations reaches it;")
+    assert said.startswith("None of 3 configurations has 900 % more for the mix for a known cost;")
     assert f"lustre.osts={best} comes nearest" in said
 
 
@@ -128,9 +132,12 @@ def test_where_nothing_surely_helps_it_is_said() -> None:
         {"machine": fast, "jobs": [job], "costs": {"lustre.osts": 10.0}, "currency": "EUR"}, "m"
     )
     done = plan(small, {"lustre.osts": [112]}, budget="1 kEUR", jobs=1)
-    assert list(money_words(done)) == [
-        "Within 1,000 EUR, of 1 configuration: none makes the mix faster by more than is uncertain."
-    ]
+    said, *_ = verdict_words(done)
+    assert said == (
+        "1,000 EUR buys 1 of these configurations. Buy nothing: none makes the mix faster by more "
+        "than chance."
+    )
+    assert verdict(done) == (None, False)
     # As fast within what is uncertain, and dearer: it does not stand on the front.
     assert [each.efficient for each in done.configurations] == [True, False]
 

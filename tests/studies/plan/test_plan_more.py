@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from run_records import record
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
 from xc40io.config.workload_mix import WorkloadMix, read_mix
+from xc40io.studies.plan.mix_runs import JobRuns
+from xc40io.studies.plan.plan_answer import plan_note
 from xc40io.studies.plan.plan_faults import _far_apart, plan_faults
 from xc40io.studies.plan.plan_plot import faults_figure, sensitivity_figure
 from xc40io.studies.plan.plan_sensitivity import MixSensitivity, sensitivity
-from xc40io.studies.plan.plan_why import faults_words
+from xc40io.studies.plan.plan_why import faults_words, lost_words
+from xc40io.studies.record import Bound
+from xc40io.telling.data import document_of
 
 
 def mix(**fields: Any) -> WorkloadMix:
@@ -125,9 +131,14 @@ def test_a_sentence_with_a_number_lets_that_part_fail_and_says_what_jobs_wait_fo
     found = plan_faults(mix(), [sentence, "FGR group 99 down to 1 s"], jobs=1, store=store)
     curve, none = found.curves
     assert [point.number for point in curve.points] == [0, 1]
-    (said,) = faults_words(found)
-    assert said.startswith(f"{sentence}: ")
-    assert "no station; mostly " in said
+    said, story = faults_words(found)
+    assert said.startswith(f"{sentence}: narrow +")
+    assert " without it; mostly " in said
+    assert story.startswith("At 0 s: ")
+    lost = document_of(plan_note(found))["faults"][0]["points"][1]["seconds_lost"]
+    before, after = (point.runs[0].mean for point in curve.points)
+    assert lost == {"narrow": pytest.approx(after - before)}
+    assert after > before + 1.0
     assert none.points[1].reason.endswith("right would be FGR group 0 to 13")
 
 
@@ -151,3 +162,13 @@ def test_parts_that_fail_lie_far_apart_and_all_come_in_the_end() -> None:
 def test_what_cannot_fail_is_refused(asked: dict[str, Any], said: str, store: Path) -> None:
     with pytest.raises(InputError, match=said):
         plan_faults(mix(), **asked, store=store)
+
+
+def test_a_fault_that_one_seed_feels_and_another_does_not_is_told_by_the_seed() -> None:
+    def runs(*seconds: float) -> JobRuns:
+        bounds = [Bound("write", "", "", 0.0, "", 0.0, seconds=each) for each in seconds]
+        return JobRuns(tuple(replace(record(), bounds=(bound,)) for bound in bounds))
+
+    assert lost_words(runs(1.0, 1.1), runs(88.0, 1.1)) == "+0 s to +87.0 s, by the seed"
+    assert lost_words(runs(1.0, 1.1), runs(88.0, 88.1)) == "+87.0 s"
+    assert not lost_words(runs(1.0, 1.1), runs(1.05, 1.1))
