@@ -61,8 +61,9 @@ the bottleneck goes.
 
 MIX is a file of jobs with weights, or the name of one that comes with xc40io (docs/plan.md). In its
 place --jobs-from takes a table of jobs, as sacct, PBS, Cobalt and Darshan have them.
-Without --over each kind of hardware is doubled and halved, each alone. --sensitivity, --faults and
---years stand by themselves, or beside --over.
+Its options (SSDs, a release with layouts, each with a price) are run alone and in combinations.
+Without these and --over each kind of hardware is doubled and halved, each alone. --sensitivity,
+--faults and --years stand by themselves, or beside --over.
 
 Every run that has finished is kept at once: after an interrupt the same command does only what is
 missing.
@@ -108,12 +109,13 @@ class _Source(NamedTuple):
     "--budget",
     metavar="SUM",
     help="What a configuration may cost, as in 400000 or 1 MUSD. Without --over, up to three "
-    "larger counts of each kind of hardware that has a cost are tried.",
+    "larger counts of each kind of hardware that has a cost are tried, beside the mix's options.",
 )
 @click.option(
     "--goal",
     metavar="GOAL",
-    help="Find the cheapest configuration that reaches it: '20 % more', '20 % more for JOB'.",
+    help="Find the cheapest configuration that reaches it: '20 % more', '20 % more for JOB'; or "
+    "how far the nearest gets.",
 )
 @click.option(
     "--against",
@@ -154,7 +156,8 @@ class _Source(NamedTuple):
     multiple=True,
     metavar="SENTENCE",
     help="With --faults: what happens to each part, without its number: 'OST slow 5' "
-    "(docs/faults.md). May be repeated.",
+    "(docs/faults.md); with its number, that part alone fails. Parts that fail lie as far apart as "
+    "they can; each job begins at 0 s. May be repeated.",
 )
 @click.option("--failed", help="With --faults: numbers of failed parts.  [default: 0,1,2,4]")
 @click.option(
@@ -186,7 +189,9 @@ class _Source(NamedTuple):
     "--kinds",
     type=Whole(min=1, most=MOST_SEEDS),
     metavar="N",
-    help="With --jobs-from: kinds of jobs, those that move most bytes.  [default: 6]",
+    help="With --jobs-from: kinds of jobs, those that move most bytes. Jobs of a kind have nodes "
+    "within four times of each other, the same layout, and mostly read, write or do both.  "
+    "[default: 6]",
 )
 @options.COMPLETED
 @click.option(
