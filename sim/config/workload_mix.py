@@ -50,6 +50,9 @@ Weights = Literal["jobs", "bytes", "node-hours"]
 
 Weight = Annotated[float, Field(gt=0)]
 
+SEEDS = 2
+"""With which each job is run unless told: one would not tell an effect from chance."""
+
 _ONE = ("start", "seed")
 """Fields of one of several jobs that have no meaning in a mix."""
 

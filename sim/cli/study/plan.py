@@ -21,12 +21,11 @@ from xc40io.config.job_form import JOB
 from xc40io.config.machine import load_machine
 from xc40io.config.parts.machine_changes import parse_changes
 from xc40io.config.units import is_count
-from xc40io.config.workload_mix import MixJob, WorkloadMix, load_mix
+from xc40io.config.workload_mix import SEEDS, MixJob, WorkloadMix, load_mix
 from xc40io.results.job_table_answer import kinds_blocks
 from xc40io.results.progress import ProgressBar
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.plan.mix_of_jobs import mix_file, mix_of_jobs
-from xc40io.studies.plan.mix_runs import SEEDS
 from xc40io.studies.simulations import Simulations
 from xc40io.telling.answer import Answer, Block, Points
 from xc40io.workloads.job_records.habits import fewer_notes, load_habits

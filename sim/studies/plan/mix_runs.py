@@ -22,9 +22,6 @@ from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.record import Bound, RunRecord
 from xc40io.studies.simulations import Runnable, Simulations
 
-SEEDS = 2
-"""With which each job is run unless told: one would not tell an effect from chance."""
-
 _COMPUTING = Cause.THINK.name.lower()
 _WHOLE = "all"
 _MOSTLY = 0.5

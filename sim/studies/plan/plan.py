@@ -11,13 +11,12 @@ from typing import Any
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
-from xc40io.config.workload_mix import MixJob, Option, WorkloadMix, check_costs, load_mix
+from xc40io.config.workload_mix import SEEDS, MixJob, Option, WorkloadMix, check_costs, load_mix
 from xc40io.run.fabric import check_network
 from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.plan.gains import SETTINGS, chance_faster, surely_faster
 from xc40io.studies.plan.hardware import Hardware, doubled_and_halved, hardware_of
 from xc40io.studies.plan.mix_runs import (
-    SEEDS,
     JobRuns,
     MixResult,
     Refusal,

@@ -12,9 +12,8 @@ from xc40io.config.errors import InputError, naming
 from xc40io.config.fault_forms import KINDS, OF_ROUTERS
 from xc40io.config.faults import Fault, parse_fault
 from xc40io.config.machine import Machine
-from xc40io.config.workload_mix import WorkloadMix
+from xc40io.config.workload_mix import SEEDS, WorkloadMix
 from xc40io.studies.plan.mix_runs import (
-    SEEDS,
     JobRuns,
     Setting,
     jobs_of_weights,
