@@ -373,9 +373,11 @@ def _goes_through_aggregators(switch: Switch, *, worth_while: bool) -> bool:
 def is_interleaved(accesses: Accesses) -> bool:
     """Tell whether a rank's first byte lies before the last byte of the rank before it.
 
-    The test of ROMIO; only ranks that access anything count.
+    The test of ROMIO. A rank without a piece ends before it begins, so that neither it nor the one
+    behind it counts.
     """
     rank, offset, length = accesses
     first = np.append(0, np.flatnonzero(rank[1:] != rank[:-1]) + 1)[: len(rank)]
     last = np.append(first[1:], len(rank))[: len(first)] - 1
-    return bool((offset[first][1:] < (offset + length)[last][:-1] - 1).any())
+    follows = rank[first][1:] == rank[first][:-1] + 1
+    return bool((follows & (offset[first][1:] < (offset + length)[last][:-1] - 1)).any())

@@ -294,8 +294,11 @@ def access(
     of_rank = np.bincount(pieces.rank)
     strided = of_rank[pieces.rank] > 1
     if not sieves(target.hints, writing=writing):
-        _flatten(batch, target, pieces)
-        call_each(batch, target, pieces, counts, writing=writing)
+        # Where the file has no holes, ROMIO goes through the blocks of memory, which are not joined
+        # (ad_write_str_naive.c).
+        each = accesses if scattered is TypesWithHoles.MEMORY else pieces
+        _flatten(batch, target, each)
+        call_each(batch, target, each, counts, writing=writing)
         return
     if scattered is TypesWithHoles.MEMORY_AND_FILE:
         strided[:] = True

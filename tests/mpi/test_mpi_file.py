@@ -273,3 +273,9 @@ def test_pieces_one_after_the_other_are_not_interleaved():
     assert is_interleaved(INTERLEAVED)
     assert not is_interleaved(of_pieces([]))
     assert not is_interleaved(of_pieces([(5, 0, 10)]))
+    assert is_interleaved(of_pieces([(2, 100, 10), (3, 0, 10)]))
+
+
+def test_a_rank_without_a_piece_parts_those_beside_it():
+    """As recorded of ROMIO: it ends where it begins, so the rank behind it is not compared."""
+    assert not is_interleaved(of_pieces([(1, 100, 10), (3, 0, 10)]))

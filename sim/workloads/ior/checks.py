@@ -222,6 +222,11 @@ NOT_SIMULATED: tuple[Rule[IorTest], ...] = (
         "those that stop early would keep the others waiting; add -c",
     ),
     (
+        lambda t: t.strided and t.segments > 1 and (t.check_write or t.check_read),
+        "-S with -W or -R: one call with a strided datatype takes the transfers of all segments "
+        "with it, whose data IOR would find wrong; leave out one of the two",
+    ),
+    (
         lambda t: t.strided and (t.deadline or t.min_duration or t.wear_out_calls),
         "-S with -D or minTimeDuration: one call with a strided datatype takes the transfers of "
         "all segments with it, and IOR would count them wrongly; leave out one of the two",

@@ -76,10 +76,11 @@ _MUST_HOLD: tuple[Rule[MdtestTest], ...] = (
         "several directories in -d need -u: a directory of all ranks is in one place",
     ),
     (
-        lambda t: t.unique and t.collective and t.files and t.create and t.read,
+        lambda t: t.unique and t.collective and t.files and t.create and (t.read or t.directories),
         "-u with -c: once rank 0 has created for all ranks it looks for its own files below a path "
-        "that is doubled, and mdtest ends at the read; leave out one of the two, or say with -C, "
-        "-T and -r that nothing is read",
+        "that is doubled, and mdtest ends at the read, or at the first file where there are "
+        "directories, too; leave out one of the two, or say with -F, -C, -T and -r that there are "
+        "files only, and nothing is read",
     ),
     (
         lambda t: t.items > 0 and t.items_per_directory > 0 and t.unique,
