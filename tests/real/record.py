@@ -110,14 +110,14 @@ def _counts_of_real(case: Case, program: Path, library: Path) -> Counts:
         return counts_in(logs[0], str(folder))
 
 
-def calls_of_real(case: Case, program: Path) -> Calls | Refused:
-    """Run a case and return what its ranks called."""
+def calls_of_real(case: Case, program: Path, slow: int | None = None) -> Calls | Refused:
+    """Run a case and return what its ranks called; one of them may be slow to read and write."""
     with tempfile.TemporaryDirectory(prefix="real-") as scratch:
         folder, log = Path(scratch, "files"), Path(scratch, "log")
         folder.mkdir()
         found: Calls = {rank: [] for rank in range(case.ranks)}
         for part, maker in _parts(case, program):
-            status, said = _run(part, maker, folder, log)
+            status, said = _run(part, maker, folder, log, slow=slow)
             if status:
                 return Refused(_reason(said))
             for rank, rows in found.items():
@@ -135,7 +135,12 @@ def _parts(case: Case, program: Path) -> list[tuple[Case, Path]]:
 
 
 def _run(
-    case: Case, program: Path, folder: Path, log: Path, darshan: Path | None = None
+    case: Case,
+    program: Path,
+    folder: Path,
+    log: Path,
+    darshan: Path | None = None,
+    slow: int | None = None,
 ) -> tuple[int, str]:
     """Return the status of the run, and what was printed; Darshan leaves its log in the folder."""
     recorder = BUILT.absolute() / "recorder.so"
@@ -153,6 +158,8 @@ def _run(
         # The log lies where ROMIO's questions are answered, for it is written through MPI-IO.
         short = recorder.with_name("short_counts.so")
         told |= {"LD_PRELOAD": f"{short}:{darshan}:{recorder}", "DARSHAN_LOGPATH": str(folder)}
+    if slow is not None:
+        told["REAL_SLOW"] = str(slow)
     if case.any_name:
         told["REAL_RELATIVE"] = "1"
     if case.stripes:

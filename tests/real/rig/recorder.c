@@ -6,6 +6,7 @@
    REAL_STRIPES     "count size": what a file on Lustre is said to have, unless a program sets it
    REAL_OSTS        stripes of a file that is to have as many as there are
    REAL_PPN         ranks a node: each node has a name of its own
+   REAL_SLOW        a rank that takes some milliseconds before each of its reads and writes
 
    A call that a program's library makes inside another one is not seen twice: the dynamic linker
    brings here only calls from one library to another. */
@@ -25,6 +26,7 @@ enum { MOST_FILES = 4096, LONGEST = 1024, ALL = 0xffff };
 
 static FILE *record;
 static const char *folder;
+static int slow; /* whether this rank is to be */
 static char opened[MOST_FILES][LONGEST]; /* names of open files, by descriptor; "" if not ours */
 
 /* The function of the C library behind one of this file. */
@@ -41,6 +43,7 @@ __attribute__((constructor)) static void begin(void) {
     snprintf(name, sizeof name, "%s.%s", log, rank);
     record = fopen(name, "ae");
     folder = getenv("REAL_FOLDER");
+    slow = getenv("REAL_SLOW") && !strcmp(getenv("REAL_SLOW"), rank);
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -131,9 +134,15 @@ int close(int file) {
 
 /* ---- data ---- */
 
+static void linger(void) {
+    if (slow)
+        usleep(5000);
+}
+
 #define AT_OFFSET(function, call, constant)                                                        \
     ssize_t function(int file, constant void *data, size_t size, off64_t offset) {                 \
         BEHIND(ssize_t, #function, int, constant void *, size_t, off64_t);                         \
+        linger();                                                                                  \
         ssize_t result = behind(file, data, size, offset);                                         \
         if (of(file))                                                                              \
             say(call, of(file), offset, size, result);                                             \
@@ -153,6 +162,7 @@ static off64_t position(int file) {
     ssize_t function(int file, constant void *data, size_t size) {                                 \
         BEHIND(ssize_t, #function, int, constant void *, size_t);                                  \
         off64_t offset = of(file) ? position(file) : 0;                                            \
+        linger();                                                                                  \
         ssize_t result = behind(file, data, size);                                                 \
         if (of(file))                                                                              \
             say(#function, of(file), offset, size, result);                                        \
