@@ -48,18 +48,19 @@ class NamesOfTrees(NamedTuple):
     stride: int  # by how many ranks further on the tree of a rank's files is
     shared: bool  # whether the files are one rank's, and all use them
 
-    def name(self, index: int) -> str:
-        """Return the name of a file, counted from 0."""
+    def name(self, index: int, kind: str = "file") -> str:
+        """Return the name of an item, counted from 0: of a file, or of a directory (``dir``)."""
         rank, item = divmod(index, self.each * self.directories * self.loops)
         loop, item = divmod(item, self.each * self.directories)
         item += self.first_directory * self.each
-        tree = (
-            f"mdtest_tree.{(rank + self.stride) % self.ranks}" if self.own_trees else "mdtest_tree"
-        )
-        directory, path = item // self.each, ""
-        while directory:
-            path = f"{tree}.{directory}/{path}"
-            directory = (directory - 1) // self.branches
+        tree = (rank + self.stride) % self.ranks if self.own_trees else 0
         owner = "shared" if self.shared else str(rank)
-        folder = self.folders[rank % len(self.folders)]
-        return f"{folder}-{loop}/{tree}.0/{path}file.mdtest.{owner}.{item}"
+        return f"{self.directory(tree, item // self.each, loop)}/{kind}.mdtest.{owner}.{item}"
+
+    def directory(self, tree: int, number: int, loop: int) -> str:
+        """Return the name of a directory of a tree: of the one of all, 0, or of a rank's."""
+        stem, path = f"mdtest_tree.{tree}" if self.own_trees else "mdtest_tree", ""
+        while number:
+            path = f"/{stem}.{number}{path}"
+            number = (number - 1) // self.branches
+        return f"{self.folders[tree % len(self.folders)]}-{loop}/{stem}.0{path}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -88,6 +88,7 @@ class FileSystem:
         self._of_one_node: list[tuple[FileSet, Storage]] = []
         self._made: list[tuple[int, int]] = []  # the first of files, and how many
         self._met: list[tuple[int, int]] = []  # the same of meetings
+        self._named: list[tuple[int, int, str | Callable[[int], str]]] = []  # what they are called
 
     def allocate(
         self,
@@ -157,18 +158,25 @@ class FileSystem:
         *,
         shared_directory: bool = True,
         directories: Integers | None = None,
-        name: str | None = None,
+        name: str | Callable[[int], str] | None = None,
     ) -> int:
         """Return the number of the first of new directories, or of files without objects.
 
-        The parameters are those of :meth:`allocate`; a single one may have a ``name``.
+        The parameters are those of :meth:`allocate`; ``name`` is what a single one is called, or
+        says it of each, counted from 0.
         """
         first = self._allocate_names(
             names, shared_directory=shared_directory, directories=directories
         )
         if name is not None:
-            self.plane.named[first] = name
+            self._named.append((first, names, name))
         return first
+
+    def names(self) -> Iterator[tuple[int, str]]:
+        """Yield the number and the name of what :meth:`allocate_names` made and was told it of."""
+        for first, count, name in self._named:
+            for index in range(count):
+                yield first + index, name if isinstance(name, str) else name(index)
 
     def _allocate_names(
         self, names: int, *, shared_directory: bool, directories: Integers | None

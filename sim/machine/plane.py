@@ -65,8 +65,6 @@ class Plane:
         How long programs compute between their calls.
     departures
         What is done when a job leaves its nodes.
-    named
-        The names of directories, and of other names without a file, by their numbers.
     recorded_until
         When recording ended, in seconds, because there were too many records; None if it has not.
     """
@@ -78,7 +76,6 @@ class Plane:
         self._rows = Rows(tables)
         self.batches = Batches(tables, self._rows, routes, self.pace)
         self.namespace = Namespace(tables, self._rows, routes)
-        self.named: dict[int, str] = {}
         self.departures = Departures(tables.osc, tables.handles, tables.directories)
         self.recorded_until: float | None = None
         faults = (resend, lose, revoke, abort, drop_dirty, invalidate)

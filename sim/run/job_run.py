@@ -116,7 +116,8 @@ class JobRun:
         )
         if recorded is not None:
             programs = placed.submission.programs
-            recording = recording_of(recorded, plane, job.all_ranks, programs, job.files.ever)
+            files, names = job.files.ever, job.filesystem.names()
+            recording = recording_of(recorded, plane, job.all_ranks, programs, files, names)
             notes += recording.notes()
         waited = job.all_ranks.waited(plane)
         return Result(

@@ -101,6 +101,7 @@ def recording_of(
     ranks: Ranks,
     programs: int,
     files: Iterable[tuple[str, FileSet]],
+    names: Iterable[tuple[int, str]],
 ) -> Recording:
     """Return the recording of a run as one job sees it.
 
@@ -114,6 +115,8 @@ def recording_of(
         The ranks of the job, and how many programs each has: itself, and its threads or helpers.
     files
         All files that it has ever made, with their names.
+    names
+        The numbers and names of its directories, and of files without objects.
     """
     node = plane.program_node
     rank, thread = np.full(len(node), -1, np.int32), np.zeros(len(node), np.int32)
@@ -125,16 +128,20 @@ def recording_of(
         ranks=rank,
         threads=thread,
         program_node=node,
-        file_names=_file_names(plane, files),
+        file_names=_file_names(len(plane.files), files, names),
         objects=recorded.objects,
         library_calls=recorded.library_calls,
         stopped=recorded.stopped,
     )
 
 
-def _file_names(plane: Plane, files: Iterable[tuple[str, FileSet]]) -> tuple[str, ...]:
+def _file_names(
+    count: int, files: Iterable[tuple[str, FileSet]], named: Iterable[tuple[int, str]]
+) -> tuple[str, ...]:
     """Return the names of all files, by their numbers."""
-    names = [plane.named.get(number, "") for number in range(len(plane.files))]
+    names = [""] * count
+    for number, name in named:
+        names[number] = name
     for name, alike in files:
         names[alike.first : alike.first + len(alike.osts)] = alike.names(name)
     return tuple(names)

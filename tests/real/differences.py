@@ -162,8 +162,8 @@ def _same_files(real: Calls, model: Calls, any_name: bool) -> dict[str, str]:
     """Return what the real program calls each file of the model, as far as that can be told.
 
     Files that a rank makes and opens, directories included, are paired in their order, those of
-    like names with one another, or all if they may have any. If that would pair a file with two
-    others, none is paired.
+    like names with one another, or all that it opens, and all that it makes, if they may have any.
+    If that would pair a file with two others, none is paired.
     """
     found: dict[str, str] = {}
     back: dict[str, str] = {}
@@ -182,7 +182,7 @@ def _opened(rows: list[Row], any_name: bool) -> dict[str, list[str]]:
     for row in rows:
         if row.op in ("open", "mkdir"):
             stem = _STEM.match(row.file.rpartition("/")[2])
-            names = found.setdefault("" if any_name or not stem else stem[0], [])
+            names = found.setdefault(row.op if any_name or not stem else stem[0], [])
             if row.file and row.file not in names:
                 names.append(row.file)
     return found

@@ -35,6 +35,18 @@ def test_a_tree_is_walked_depth_first(test: MdtestTest) -> None:
     assert sorted(expected) == list(range(test.tree_directories))
 
 
+def upwards(test: MdtestTest, level: int = 0, directory: int = 0) -> Iterator[int]:
+    """Yield the directories in the order in which mdtest removes them."""
+    for branch in range(test.branches if level < test.depth else 0):
+        yield from upwards(test, level + 1, directory * test.branches + 1 + branch)
+    yield directory
+
+
+@given(tests)
+def test_a_tree_is_removed_from_its_leaves(test: MdtestTest) -> None:
+    assert walk(test, upwards=True).tolist() == list(upwards(test))
+
+
 @given(tests)
 def test_items_are_made_where_the_walk_comes_by(test: MdtestTest) -> None:
     each = test.items_per_directory

@@ -58,7 +58,7 @@ class Io500Run:
         self._begins = tell
         self._job = job
         self._written = IorNamespace()
-        self._made: MdtestNamespace = {}
+        self._made = MdtestNamespace()
         self._scales: dict[str, float] = {}
         self._files: dict[str, int] = {}  # of a rank, that the runs of mdtest have made
         self._ior_files: dict[str, tuple[FileSet, bool]] = {}  # and whether they have numbers
@@ -238,7 +238,7 @@ class Io500Run:
         """Return the directories of mdtest that hold files: one, or one of each rank."""
         ranks, files = self._job.ranks, self._files[group]
         ((folder, names),) = (
-            (folder, names) for folder, names in self._made.items() if f"/{group}/" in folder
+            (folder, names) for folder, names in self._made.names.items() if f"/{group}/" in folder
         )
         trees = np.arange(names.trees.count)
         items = names.items[f"{folder}/file.mdtest"]

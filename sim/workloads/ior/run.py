@@ -53,6 +53,8 @@ class Namespace:
     contents: dict[str, Contents] = field(default_factory=dict)
     # calls at a stonewall, by the name of the file that would hold their number
     stonewall_calls: dict[str, int] = field(default_factory=dict)
+    # the numbers of the folders that it has made, by name
+    folders: dict[str, int] = field(default_factory=dict)
 
 
 def run(command: IorCommand, job: Job) -> Generator[simpy.Event, Any, IorOutcome]:
@@ -108,7 +110,8 @@ class _TestRun:
         self._written: Integers | None = None  # calls of each rank before its deadline to write
         hints = self._hints(0)
         opens = 1 if hints is None else hints.in_force.hints.opens(job.machine.mpi.library)
-        self._untimed = UntimedCalls(job.filesystem, self._ranks, test, opens)
+        folders = namespace.folders
+        self._untimed = UntimedCalls(job.filesystem, self._ranks, test, opens, folders)
 
     def run(self) -> Generator[simpy.Event, Any, FinishedTest]:
         """Run the test in what it leaves of the nodes' memory."""
@@ -178,6 +181,8 @@ class _TestRun:
         )
         if task.writes and not len(old):
             self._untimed.before_write(task.file, old=False)
+        elif not task.writes:
+            self._untimed.before_read(task.file - self._files.first)
         yield from phase.run()
         record = phase.record(repetition)
         self._tell(record)

@@ -25,12 +25,20 @@ from xc40io.workloads.job import Ranks
 class UntimedCalls:
     """The calls of one test that nobody times."""
 
-    def __init__(self, filesystem: FileSystem, ranks: Ranks, test: IorTest, opens: int) -> None:
+    def __init__(
+        self,
+        filesystem: FileSystem,
+        ranks: Ranks,
+        test: IorTest,
+        opens: int,  # how often a rank opens a file that it opens
+        folders: dict[str, int],  # of ``-u`` that are there: their numbers, by their names
+    ) -> None:
         self._filesystem = filesystem
+        self._folders = folders
         self._ranks = ranks
         self._test = test
         self._posix = test.api in ("POSIX", "MMAP")
-        self._opens = opens  # how often a rank opens a file that it opens
+        self._opens = opens
         self._is_first = True
 
     def before_write(self, file: Integers, *, old: bool) -> None:
@@ -41,10 +49,21 @@ class UntimedCalls:
         looks = self._looks if old or self._posix else [Op.STAT] * 2
         if self._test.use_existing_file:
             looks = []
+        own = np.arange(len(file))
         if self._is_first:
+            self._name(own[:1])
+            self._name(own)
             self._note([Op.STAT], self._without_repetition(self._watchers(file)))
         self._is_first = False
+        self._name(own)
         self._note(looks, self._watchers(file))
+
+    def before_read(self, owner: Integers) -> None:
+        """Work out which file each rank reads: the one of so many that ``owner`` says."""
+        if self._is_first:
+            self._name(np.zeros(1, np.int64))
+        self._is_first = False
+        self._name(owner)
 
     def after(self, task: Task) -> None:
         """Ask how large the files are; nobody does after a check of what was written."""
@@ -58,6 +77,25 @@ class UntimedCalls:
     def before_removal(self, file: Integers) -> None:
         """Look whether the files are there, before they are removed."""
         self._note(self._looks, file)
+
+    def _name(self, owner: Integers) -> None:
+        """Let the first ranks work out the name of a file, one each.
+
+        With ``-u`` IOR looks for its folder then, makes it if it is not there, and else looks
+        whether it may read, write and enter it (ior.c, PrependDir).
+        """
+        test, folders = self._test, self._folders
+        if not (test.unique_directory and test.file_per_process and self._posix):
+            return
+        names = [file_name(test, index, 0).rpartition("/")[0] for index in owner.tolist()]
+        new = np.array([name not in folders for name in names])
+        for name in names:
+            if name not in folders:
+                folders[name] = self._filesystem.allocate_names(1, name=name)
+        folder, rank = np.array([folders[name] for name in names]), np.arange(len(names))
+        self._note([Op.STAT], folder)
+        self._note([Op.MKDIR], folder[new], rank[new])
+        self._note([Op.STAT] * 3, folder[~new], rank[~new])
 
     def _without_repetition(self, file: Integers) -> Integers:
         """Return what IOR looks for at first: with ``-m``, names without a repetition's number."""
@@ -80,11 +118,11 @@ class UntimedCalls:
         """Return the files of the ranks that look at one: the first, or all with their own."""
         return file if self._test.file_per_process else file[:1]
 
-    def _note(self, kinds: list[Op], file: Integers) -> None:
-        """Note calls of the first ranks, each on its file."""
+    def _note(self, kinds: list[Op], file: Integers, rank: Integers | None = None) -> None:
+        """Note calls of ranks, the first ones unless they are said, each on its file."""
         if self._test.api == "DUMMY":
             return
         now = float(self._filesystem.environment.now)
         for kind in kinds:
-            programs = self._ranks.programs[: len(file)]
+            programs = self._ranks.programs[np.arange(len(file)) if rank is None else rank]
             self._filesystem.plane.note_calls(programs, kind, file, now)

@@ -7,7 +7,9 @@ mdtest creates and removes by walking down the tree, depth first; it stats and r
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,22 +25,38 @@ from xc40io.workloads.mdtest.parameters import MdtestTest, Operation
 
 
 class Trees:
-    """The trees of directories: one for all ranks, or one for each."""
+    """The trees of directories in each test directory: one for all ranks, or one for each."""
 
-    def __init__(self, filesystem: FileSystem, test: MdtestTest, trees: int) -> None:
-        self.count = trees  # how many there are
-        self._below = test.tree_directories - 1
+    def __init__(
+        self, filesystem: FileSystem, test: MdtestTest, trees: int, naming: NamesOfTrees
+    ) -> None:
+        self.count = trees  # how many there are in each
+        self._below = below = test.tree_directories - 1
+        every = trees * test.loops
+
+        def name(tree: int, number: int) -> str:
+            loop, tree = divmod(tree, trees)
+            return naming.directory(tree, number, loop)
+
         # The roots of all ranks' trees stand in one directory; what is below is a rank's alone.
-        self._root = filesystem.allocate_names(trees, shared_directory=test.unique)
-        tree = np.repeat(np.arange(trees), self._below)
+        self._root = filesystem.allocate_names(
+            every, shared_directory=test.unique, name=lambda index: name(index, 0)
+        )
+        tree = np.repeat(np.arange(every), below)
         self._branch = self._root
-        if self._below:
+        if below:
             self._branch = filesystem.allocate_names(
-                len(tree), shared_directory=False, directories=tree
+                len(tree),
+                shared_directory=False,
+                directories=tree,
+                name=lambda index: name(index // below, index % below + 1),
             )
 
     def number(self, tree: Integers, directory: Integers) -> Integers:
-        """Return the numbers of directories of trees, each counted from 0, as files."""
+        """Return the numbers of directories of trees, each counted from 0, as files.
+
+        The trees of the next test directory follow those of the one before.
+        """
         below = self._branch + tree * self._below + directory - 1
         numbers: Integers = np.where(directory == 0, self._root + tree, below)
         return numbers
@@ -47,24 +65,30 @@ class Trees:
 class Items:
     """The files, or the directories, that the ranks make.
 
-    The items of each phase are shifted by ``stride`` ranks. The files are known under ``name``;
-    without one the items are directories. ``first`` is the number of the first item as a file.
+    The files are known under ``name``; without one the items are directories. ``first`` is the
+    number of the first item as a file.
     """
 
     def __init__(
-        self, job: Job, test: MdtestTest, ranks: int, stride: int, name: str | None
+        self, job: Job, test: MdtestTest, ranks: int, naming: NamesOfTrees, name: str | None
     ) -> None:
         self.each = test.rank_items  # items of a rank that there is room for
         self._shared = test.shared_file and name is not None
+        self._loops, self._of_loop = test.loops, test.each * test.item_directories
         owners = np.zeros(1, np.int64) if self._shared else np.arange(ranks)
         # With -u and -N mdtest makes the items of a rank in the tree of its neighbour.
-        shared, place = not test.unique, np.repeat((owners + stride) % ranks, self.each)
+        shared, place = not test.unique, np.repeat((owners + naming.stride) % ranks, self.each)
         if shared:  # they are dealt to the directories of the one tree
-            of_loop = test.each * test.item_directories
-            place = np.tile(np.arange(self.each) % of_loop // test.each, len(owners))
+            place = np.tile(np.arange(self.each) % self._of_loop // test.each, len(owners))
+        if name is None and len(place):  # each rank puts its first directory aside to rename
+            self._aside = len(place)
+            place = np.concatenate([place, place[:: self._of_loop]])
         if name is None or test.make_node or not len(place):
             self.first = job.filesystem.allocate_names(
-                len(place), shared_directory=shared, directories=place
+                len(place),
+                shared_directory=shared,
+                directories=place,
+                name=partial(self._name, naming) if name is None else naming.name,
             )
             return
         size = 0 if test.create else max(test.write_bytes, test.read_bytes)
@@ -76,8 +100,25 @@ class Items:
             shared_directory=shared,
             directories=place,
         )
-        job.files[name] = made._replace(naming=_naming(test, ranks, stride, name))
+        job.files[name] = made._replace(naming=naming)
         self.first = made.first
+
+    def _name(self, naming: NamesOfTrees, index: int) -> str:
+        """Return the name of a directory, or of one that is put aside."""
+        if index < self._aside:
+            return naming.name(index, "dir")
+        return naming.name((index - self._aside) * self._of_loop, "dir") + "-XX"
+
+    def renamed(self, rank: Integers) -> Integers:
+        """Return the directories in the order in which ranks rename them: int64 (ranks, items).
+
+        The first goes aside, each goes to the place before it, and the first to the last but one.
+        """
+        loop, item = np.arange(self._loops)[:, None], np.arange(self._of_loop)
+        order = np.broadcast_to((loop * self._of_loop + item).ravel(), (len(rank), self.each))
+        found = self.number(rank[:, None], order).reshape(len(rank), self._loops, self._of_loop)
+        found[:, :, -1] = self.first + self._aside + rank[:, None] * self._loops + loop.T
+        return found.reshape(len(rank), -1)
 
     def number(self, rank: Integers, item: Integers) -> Integers:
         """Return the numbers of items of ranks, each counted from 0, as files."""
@@ -86,14 +127,13 @@ class Items:
         return numbers
 
 
-def _naming(test: MdtestTest, ranks: int, stride: int, name: str) -> NamesOfTrees:
-    """Return the rule by which mdtest names its files (mdtest.c, create_file).
+def naming_of(test: MdtestTest, ranks: int, stride: int, iteration: int) -> NamesOfTrees:
+    """Return the rule by which mdtest names its directories and files (mdtest.c, create_file).
 
-    ``name`` is that of all files in the first of the test's directories.
+    The items of each phase are shifted by ``stride`` ranks.
     """
-    folder = name.rpartition("/")[0].rpartition("/")[2].rpartition("-")[0]
     return NamesOfTrees(
-        folders=tuple(f"{path}/{folder}" for path in test.paths),
+        folders=tuple(f"{path}/test-dir.{iteration}" for path in test.paths),
         ranks=ranks,
         each=test.each,
         first_directory=test.tree_directories - test.item_directories,
@@ -107,27 +147,38 @@ def _naming(test: MdtestTest, ranks: int, stride: int, name: str) -> NamesOfTree
 
 
 class Names:
-    """The names in one test directory of mdtest, which so many ranks work on."""
+    """The names in the test directories of an iteration, which so many ranks work on."""
 
-    def __init__(self, filesystem: FileSystem, test: MdtestTest, tasks: int) -> None:
-        self.trees = Trees(filesystem, test, tasks if test.unique else 1)
+    def __init__(
+        self, filesystem: FileSystem, test: MdtestTest, tasks: int, naming: NamesOfTrees
+    ) -> None:
+        self.naming = naming
+        self.trees = Trees(filesystem, test, tasks if test.unique else 1, naming)
         self.items: dict[str | None, Items] = {}  # by the name they are known under
 
 
-Namespace: TypeAlias = dict[str, Names]
-"""What mdtest has made, by the path of the test directory."""
+@dataclass(frozen=True)
+class Namespace:
+    """What commands of mdtest have made."""
+
+    names: dict[str, Names] = field(default_factory=dict)  # by the path of the test directory
+    folders: dict[str, int] = field(default_factory=dict)  # their numbers, by their paths
 
 
-def walk(test: MdtestTest) -> Integers:
-    """Return the directories of a tree, depth first: int64 (directories,)."""
+def walk(test: MdtestTest, *, upwards: bool = False) -> Integers:
+    """Return the directories of a tree, depth first: int64 (directories,).
+
+    ``upwards``, each comes behind those that are in it.
+    """
     order, stack, limit = [], [0], test.tree_directories
     while stack:
         directory = stack.pop()
         order.append(directory)
         first = directory * test.branches + 1
         if test.depth and first < limit:
-            stack.extend(range(first + test.branches - 1, first - 1, -1))
-    return np.array(order)
+            within = range(first, first + test.branches)
+            stack.extend(within if upwards else reversed(within))
+    return np.array(order[::-1] if upwards else order)
 
 
 def walked_items(test: MdtestTest) -> Integers:

@@ -24,6 +24,7 @@ from xc40io.workloads.mdtest.names import (
     add_steps_until,
     create_steps,
     name_steps,
+    naming_of,
     ordered_items,
     read_steps,
     walk,
@@ -37,6 +38,7 @@ from xc40io.workloads.mdtest.parameters import (
     MdtestTest,
     Operation,
 )
+from xc40io.workloads.mdtest.untimed import UntimedCalls
 from xc40io.workloads.settling import Settling
 
 _START, _END, _SYNCED = range(3)  # marks
@@ -58,8 +60,12 @@ def run(command: MdtestCommand, job: Job) -> Generator[simpy.Event, Any, MdtestO
     per_node, stride = min(job.all_ranks.per_node, job.ranks), _stride(test, job)
     done = _Done(job, test.item_operations(job.ranks))
     job.share_done.append(done.share)
+    untimed = UntimedCalls(job, test, {})
+    untimed.begin()
     for part, tasks in enumerate(test.tasks(job.ranks)):
-        runs.append((yield from _Run(job, test, tasks, part, stride, {}, done=done).run()))
+        one = _Run(job, test, tasks, part, stride, {}, untimed, done=done)
+        runs.append((yield from one.run()))
+    untimed.end()
     return MdtestOutcome(
         command=command,
         nodes=-(-job.ranks // per_node),
@@ -78,7 +84,13 @@ def run_test(
     ``made`` is what earlier commands have made; ``settling`` ends creates with a deadline before
     it, once they go on at one pace.
     """
-    return (yield from _Run(job, test, job.ranks, 0, _stride(test, job), made, settling).run())
+    untimed = UntimedCalls(job, test, made.folders)
+    untimed.begin()
+    stride = _stride(test, job)
+    one = _Run(job, test, job.ranks, 0, stride, made.names, untimed, settling)
+    done = yield from one.run()
+    untimed.end()
+    return done
 
 
 class _Done:
@@ -122,7 +134,8 @@ class _Run:
         tasks: int,
         part: int,  # place of this number of ranks among the command's numbers, from 0
         stride: int,  # ranks by which the items of the next phase are shifted
-        made: Namespace,
+        made: dict[str, Names],
+        untimed: UntimedCalls,
         settling: Settling | None = None,
         done: _Done | None = None,
     ) -> None:
@@ -131,7 +144,8 @@ class _Run:
         self._test = test
         self._part = part
         self._stride = stride % tasks  # as far as it shifts anything
-        self._namespace = made
+        self._names = made
+        self._untimed = untimed
         self._settling = settling
         self._ranks = job.all_ranks.first(tasks)
         nodes = len(np.unique(job.world.node[:tasks]))
@@ -143,7 +157,9 @@ class _Run:
     def run(self) -> Generator[simpy.Event, Any, MdtestRun]:
         """Run all iterations."""
         for iteration in range(self._test.iterations):
+            self._untimed.before(iteration)
             yield from self._iteration(iteration)
+            self._untimed.after(iteration)
         return MdtestRun(tasks=len(self._ranks), phases=tuple(self._phases))
 
     def _iteration(self, iteration: int) -> Waiting:
@@ -153,9 +169,10 @@ class _Run:
         self._made = test.rank_items
         folder = f"{test.paths[0]}/test-dir.{iteration}-0"
         name = f"{folder}/file.mdtest"
-        if folder not in self._namespace:
-            self._namespace[folder] = Names(job.filesystem, test, tasks)
-        known = self._namespace[folder]
+        if folder not in self._names:
+            naming = naming_of(test, tasks, self._stride, iteration)
+            self._names[folder] = Names(job.filesystem, test, tasks, naming)
+        known = self._names[folder]
         self._trees = known.trees
         for kind, of_kind in ((None, DIRECTORY_OPERATIONS), (name, FILE_OPERATIONS)):
             asked = [operation for operation in operations if operation in of_kind]
@@ -164,7 +181,7 @@ class _Run:
             if asked:
                 yield job.filesystem.environment.timeout(test.delay)
                 if kind not in known.items:
-                    known.items[kind] = Items(job, test, tasks, self._stride, kind)
+                    known.items[kind] = Items(job, test, tasks, known.naming, kind)
                 items = known.items[kind]
                 for operation in asked:
                     yield from self._phase(operation, iteration, items)
@@ -248,34 +265,31 @@ class _Run:
         With ``-u`` and ``-c`` rank 0 does it for every rank.
         """
         test, trees = self._test, self._trees
-        order = walk(test)
-        if operation is Operation.TREE_REMOVAL:
-            order = order[::-1]
-        order = np.tile(order, test.loops)
-        tree = np.repeat(np.arange(trees.count), len(order))
-        rank = np.zeros_like(tree) if test.collective else tree
-        numbers = trees.number(tree, np.tile(order, trees.count))
+        order = walk(test, upwards=operation is Operation.TREE_REMOVAL)
+        tree = np.repeat(np.arange(trees.count * test.loops), len(order))
+        rank = np.zeros_like(tree) if test.collective else tree % trees.count
+        numbers = trees.number(tree, np.tile(order, trees.count * test.loops))
         add_steps(batch, rank, numbers, name_steps(operation))
 
     def _add_items(self, batch: Batch, operation: Operation, items: Items) -> None:
         """Let the ranks make, stat, read, rename or remove items."""
         test, ranks = self._test, self._ranks.all
         changes = OF_NAMES.get(operation) in (Op.MKDIR, Op.UNLINK)
-        if changes or operation is Operation.DIRECTORY_RENAME:
+        if changes:
             order = np.tile(walked_items(test)[: self._made], (len(ranks), 1))
         else:
             order = ordered_items(test, len(ranks), self._made, self._job.seed)
         if operation is Operation.FILE_REMOVAL and test.shared_file:
             ranks, order = ranks[:1], order[:1]
         owner = (ranks + _SHIFTS.get(operation, 0) * self._stride) % len(self._ranks)
-        rank = np.zeros_like(ranks) if changes and test.collective else ranks
+        rank, file = np.repeat(ranks, order.shape[1]), items.number(owner[:, None], order)
+        if operation is Operation.DIRECTORY_RENAME:
+            file = items.renamed(owner)
+        if changes and test.collective:  # for one rank after the other, in each test directory
+            rank, each = np.zeros_like(rank), file.reshape(len(ranks), test.loops, -1)
+            file = each.transpose(1, 0, 2)
         steps = read_steps(test) if operation is Operation.FILE_READ else name_steps(operation)
-        add_steps(
-            batch,
-            np.repeat(rank, self._made),
-            items.number(owner[:, None], order).ravel(),
-            steps,
-        )
+        add_steps(batch, rank, file.ravel(), steps)
 
     def _create(self, batch: Batch, items: Items) -> Generator[simpy.Event, Any, Batch]:
         """Let the ranks make files; return the batch that is to be gone on with."""
