@@ -23,6 +23,8 @@ from xc40io.run.jobs import JobsResult as JobsResult
 from xc40io.run.jobs import simulate_jobs as simulate_jobs
 from xc40io.run.result import Result as Result
 from xc40io.run.simulate import simulate as simulate
+from xc40io.studies.checkpoint.checkpoint import Checkpoint as Checkpoint
+from xc40io.studies.checkpoint.checkpoint import checkpoint as checkpoint
 from xc40io.studies.compare.side_by_side import SideBySide as SideBySide
 from xc40io.studies.compare.side_by_side import compare as compare
 from xc40io.studies.explain.explanation import Explanation as Explanation

@@ -62,7 +62,7 @@ COMMANDS = {
 GROUPS = {
     "Start here": ("run", "ior", "explain", "tune", "replay", "web"),
     "Run": ("mdtest", "kernel", "h5bench", "io500", "describe"),
-    "Compare and plan": ("compare", "sweep", "plan", "stream", "jobs"),
+    "Compare and plan": ("compare", "sweep", "plan", "checkpoint", "stream", "jobs"),
     "A machine of your own": ("machine", "measured", "fit", "validate"),
     "Look up": ("machines", "scenarios", "lessons", "show", "trace"),
     "For programs and developers": ("mcp", "compile", "sensitivity"),

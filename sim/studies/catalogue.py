@@ -69,6 +69,10 @@ STUDIES: Mapping[str, Study] = {
         "Plan hardware for a mix of jobs: gains, costs, bottlenecks.",
         dict.fromkeys(("Plan", "MixSensitivity", "MixFaults"), _NOTE_OF_A_PLAN),
     ),
+    "checkpoint": Study(
+        "Say how often to write a checkpoint, and where.",
+        {"Checkpoint": "xc40io.studies.checkpoint.checkpoint_answer:checkpoint_answer"},
+    ),
     "stream": Study("Run a stream of jobs with a queue, or a table of jobs."),
 }
 """The studies by their names, in the order in which assistants are told of them."""

@@ -8,7 +8,8 @@ from xc40io.config.errors import InputError
 from xc40io.config.units import format_seconds, parse_seconds
 from xc40io.telling.units import figure
 
-_DAY, _HOUR, _MINUTE = 86400.0, 3600.0, 60.0
+DAY, HOUR, MINUTE = 86400.0, 3600.0, 60.0
+"""Seconds."""
 
 
 def read_time(option: str, text: str | None) -> float | None:
@@ -42,7 +43,7 @@ class OutputCost(NamedTuple):
     @property
     def words(self) -> str:
         """In a sentence or two."""
-        every = f"Every {_clock(self.period)}"
+        every = f"Every {clock(self.period)}"
         if self.share > 1.0:
             return (
                 f"{every} is too often: the I/O takes "
@@ -80,12 +81,16 @@ def output_cost(
 
 
 def _a_day(period: float, nodes: int, seconds: float) -> float:
-    return nodes * (seconds / period) * _DAY / _HOUR
+    return nodes * (seconds / period) * DAY / HOUR
 
 
-def _clock(period: float) -> str:
-    minutes = period / _MINUTE
-    return f"{minutes:g} min" if minutes >= 1.0 else format_seconds(period)
+def clock(seconds: float) -> str:
+    """Write a period as one says it: ``34 min``, ``2.5 h``."""
+    if seconds >= 2 * HOUR:
+        return f"{figure(seconds / HOUR, 3)} h"
+    if seconds >= MINUTE:
+        return f"{figure(seconds / MINUTE, 2 if seconds < 100 * MINUTE else 3)} min"
+    return format_seconds(seconds, 2)
 
 
 def _per_cent(share: float) -> str:

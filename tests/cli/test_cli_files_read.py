@@ -15,6 +15,8 @@ from xc40io.cli.app import cli
 SMALL = "--nodes 1 --ppn 1"
 DESCRIBED = "--layout contiguous --size 1m --files one --library posix --every once"
 READ = {
+    "checkpoint arguments": "checkpoint --mtbf 1h {}.yaml",
+    "checkpoint --machine": f"checkpoint --mtbf 1h --machine {{}}.yaml {SMALL} -- -w",
     "compare arguments": "compare {}.yaml {}.yaml",
     "compare --machine": f"compare --machine {{}}.yaml {SMALL} {{}}.yaml theta -- -w",
     "describe --machine": f"describe --machine {{}}.yaml {DESCRIBED} --output out.yaml {SMALL}",

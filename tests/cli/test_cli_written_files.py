@@ -36,6 +36,7 @@ READ = {
         "--over nodes=1,2 -- -f in.ior",
     ],
     "tune": ["in.yaml", "in.xc40io", "in.darshan", "in.sh"],
+    "checkpoint": [f"--mtbf 1h {name}" for name in ("in.yaml", "in.xc40io", "in.darshan", "in.sh")],
     "explain": ["in.yaml", "in.xc40io", "in.darshan", "in.sh"],
     "plan": [
         "in.yaml",

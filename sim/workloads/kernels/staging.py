@@ -2,9 +2,9 @@
 
 *Out*: every rank writes each step of its output to a file on the SSD of its node; a helper thread
 of the rank reads it back and writes it to Lustre, all helpers together into one file a step, as
-HDF5's cache driver (vol-cache) does: in the background while the application computes, or after
-its last step. The application sees the local write; the data are safe when they are on Lustre.
-Both times are told.
+HDF5's cache driver (vol-cache) does, or each into a file of its own, as SCR flushes checkpoints: in
+the background while the application computes, or after its last step. The application sees the
+local write; the data are safe when they are on Lustre. Both times are told.
 
 *In*: what all nodes read again and again is copied once from Lustre to the SSD of each node, its
 ranks a part each; then every rank reads its part there, as often as there are epochs.
@@ -66,6 +66,9 @@ class Staging(Kernel):
         "background", description="When output goes to Lustre: meanwhile, or after the last step."
     )
     direct: bool = Field(False, description="Write to Lustre, read from it: no staging.")
+    layout: Literal["job", "rank"] = Field(
+        "job", description="Output on Lustre: one file of all ranks a step, or one of each rank."
+    )
     sync: bool = Field(True, description="Local writes are synced, as HDF5's cache driver does.")
     grace: Annotated[Seconds, Field(ge=0)] | None = Field(
         None,
@@ -101,6 +104,11 @@ class Staging(Kernel):
         if self.mode == "in" and (self.grace is not None or self.flush != "background"):
             raise InputError(
                 "kernel staging: flush and grace belong to mode: out; input is safe already"
+            )
+        if self.layout == "rank" and (self.mode == "in" or target.kind == "bb"):
+            raise InputError(
+                "kernel staging: layout = rank belongs to output through SSDs; input is one file, "
+                "and a burst buffer moves the files of the ranks as they are; right would be job"
             )
 
     def bytes_to_move(self, ranks: int) -> int:
@@ -233,10 +241,10 @@ class _StageOut(_Stage):
         return files
 
     def _write_through(self, step: int) -> Waiting:
-        """Write one step to Lustre, collectively."""
+        """Write one step to Lustre."""
         job = self._job
         batch = self._begin()
-        self._write_collectively(batch, job.world, step)
+        self._write_to_lustre(batch, job.world, step)
         batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "write")
         self._row(step, "write", job.programs)
@@ -257,7 +265,7 @@ class _StageOut(_Stage):
         batch = Batch(self._helpers)
         batch.add(Op.MARK, mark=_BEGIN)
         self._calls(batch, Op.READ, number, 0)
-        self._write_collectively(batch, helpers, step)
+        self._write_to_lustre(batch, helpers, step)
         batch.add(Op.UNLINK, file=number)
         batch.add(Op.MARK, mark=_END)
         failed = self._failed()
@@ -281,6 +289,20 @@ class _StageOut(_Stage):
         """Return the bytes that helpers could not read so far."""
         refused = self._job.filesystem.plane.refused
         return int(refused[self._helpers, FAILED].sum())
+
+    def _write_to_lustre(self, batch: Batch, ranks: Communicator, step: int) -> None:
+        """Write a step into one file on Lustre, collectively, or into one of each rank; sync it."""
+        if self._options.layout == "job":
+            self._write_collectively(batch, ranks, step)
+            return
+        job = self._job
+        files = job.filesystem.allocate(job.ranks, job.striping, on=LUSTRE)
+        job.files[f"{_FILE}.{step}"] = files
+        number = files.first + self._everyone
+        batch.add(Op.CREATE, file=number)
+        self._calls(batch, Op.WRITE, number, 0)
+        batch.add(Op.FSYNC, file=number)
+        batch.add(Op.CLOSE, file=number)
 
     def _write_collectively(self, batch: Batch, ranks: Communicator, step: int) -> None:
         """Write a step into one file on Lustre, and sync it."""
