@@ -326,3 +326,36 @@ def test_every_verb_is_at_work(tmp_path: Path):
         assert (told.counts.writes.collective > 0) == together
     with pytest.raises(InputError, match="at least two ranks are needed"):
         run(str(path), nodes=1, ppn=1)
+
+
+def plotfile(**options: object) -> Result:
+    return run("amrex-plotfile", nodes=4, levels=2, cells=16, nfiles=4, **options)
+
+
+def test_an_amrex_level_has_nfiles_files_whose_ranks_take_turns():
+    result = plotfile()
+    box = 8 * 8 * 16**3
+    levels = sorted(name for name in result.files if name.startswith("level_data"))
+    assert levels == ["level_data.0", "level_data.1"]
+    for name in levels:
+        files = result.files[name]
+        ends = result.plane.files.end[files.first : files.first + 4]
+        assert (ends == 4 * 4 * box).all()  # four ranks of four boxes each
+    # Turns of four ranks, each no shorter than its own copy: a fourth of the ranks write at a time.
+    at_once = plotfile().simulated, run("amrex-plotfile", nodes=4, levels=2, cells=16, nfiles=16)
+    assert at_once[0] > at_once[1].simulated
+
+
+def test_what_an_amrex_rank_syncs_before_its_turn_ends_need_not_be_called_back():
+    never, turn = plotfile(), plotfile(sync="turn")
+    assert never.stats[Stat.BLOCKING_ASTS] > 0
+    assert turn.bulk_bytes == never.bulk_bytes
+
+
+def test_zarr_has_a_file_for_each_chunk_or_shard():
+    chunks = run("zarr-array", chunk=MIB, chunks=8, ratio=0.5)
+    shards = run("zarr-array", chunk=MIB, chunks=8, ratio=0.5, shard=4)
+    assert len(chunks.files["chunk_files"].osts) == 8 * 8
+    assert len(shards.files["chunk_files"].osts) == 8 * 2
+    assert moved(chunks)["write"] == 8 * 8 * MIB // 2
+    assert moved(shards)["write"] == 8 * 2 * (4 * MIB // 2 + 16 * 4 + 4)

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from xc40io.machine.filesystem import FileSet
     from xc40io.plane.batch import Batch
 
+ON_NAMES = {"stat": Op.STAT, "unlink": Op.UNLINK, "mkdir": Op.MKDIR, "rename": Op.RENAME}
+"""Verbs that are about the name of a file, whatever it is reached by."""
+
 _MOST_FILES = 5_000_000
 _MOST_STATS = 5_000_000
 
@@ -58,6 +61,7 @@ class FileGroups(ABC):
                 )
         self._made = 0
         self._created = False
+        self._meetings: Integers | None = None  # one for each file
 
     def _owners(self) -> Integers:
         """Return the group of each rank: int64 (ranks,), ascending."""
@@ -150,6 +154,17 @@ class FileGroups(ABC):
             )
         return self.owner * self.each + number
 
+    def meet(self, batch: Batch, what: OnFile) -> None:
+        """Let the ranks that share a file wait for each other; a message tells them to go on."""
+        if self._meetings is None:
+            self._meetings = self.job.meetings(self.owners * self.each)
+        ranks = np.flatnonzero(self.scope.true(what.only))
+        file = self.file(what)[ranks]
+        members = np.bincount(file, minlength=len(self._meetings))[file]
+        seconds = self.job.machine.mpi.step_latency
+        meeting = self._meetings[file]
+        batch.add(Op.MEET, ranks, meeting=meeting, members=members, seconds=seconds)
+
     def places(self, what: Move, file: Integers, base: Integers | None) -> Places:
         """Return the pieces of all ranks; ``base`` is where they begin if nothing is said."""
         scope = self.scope
@@ -220,14 +235,13 @@ class PosixFiles(FileGroups):
             kind = np.where(_first_of_each(file[ranks]), Op.CREATE, Op.OPEN)
             batch.add(kind, ranks, file=numbers[ranks])
             return 0
-        if verb in ("unlink", "mkdir"):
+        if verb in ON_NAMES and verb != "stat":
             ranks = ranks[_first_of_each(file[ranks])]
         if isinstance(what, Cut):
             size = self.scope.whole(what.size)
             batch.add(Op.TRUNCATE, ranks, file=numbers[ranks], offset=size[ranks])
             return 0
-        kinds = {"open": Op.OPEN, "close": Op.CLOSE, "fsync": Op.FSYNC, "stat": Op.STAT}
-        kinds |= {"unlink": Op.UNLINK, "mkdir": Op.MKDIR}
+        kinds = {"open": Op.OPEN, "close": Op.CLOSE, "fsync": Op.FSYNC, **ON_NAMES}
         batch.add(kinds[verb], ranks, file=numbers[ranks])
         return 0
 

@@ -12,9 +12,8 @@ from xc40io.config.errors import InputError
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.hints import InForce, resolve
 from xc40io.mpi.stats import AccessCounts, MpiRecord
-from xc40io.plane.operations import Op
 from xc40io.workloads.kernels.shared_file import mpi_file
-from xc40io.workloads.skeleton.fileset import FileGroups
+from xc40io.workloads.skeleton.fileset import ON_NAMES, FileGroups
 from xc40io.workloads.skeleton.patterns import Places
 from xc40io.workloads.skeleton.skeleton_file import Cut, Move, Open, Phase
 
@@ -99,9 +98,8 @@ class MpiFiles(FileGroups):
             for file, communicator in zip(self.mpi_files, self.communicators, strict=True):
                 file.set_size(batch, int(size[communicator.owners[0]]))
         else:
-            kind = {"stat": Op.STAT, "unlink": Op.UNLINK, "mkdir": Op.MKDIR}[verb]
             first = np.array([one.owners[0] for one in self.communicators])
-            batch.add(kind, first, file=self.files.first + np.arange(self.owners))
+            batch.add(ON_NAMES[verb], first, file=self.files.first + np.arange(self.owners))
         return 0
 
     def _open(self, batch: Batch, *, create: bool, writing: bool) -> None:

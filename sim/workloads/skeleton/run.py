@@ -133,6 +133,8 @@ class SkeletonRun:
         row = self._begin_row(step)
         if isinstance(what, Share):
             self._share(step, what)
+        elif verb == "meet":
+            self._files[what.file].meet(self._batch, what)
         else:
             row.moved += self._files[what.file].act(self._batch, step.phase)
 

@@ -242,6 +242,7 @@ class Phase(Model):
     fsync: OnFile | None = None
     stat: OnFile | None = None
     unlink: OnFile | None = None
+    rename: OnFile | None = None
     mkdir: OnFile | None = None
     truncate: Cut | None = None
     #: Read the names of a set's directory, and stat each file in its order, as ``ls -l`` does.
@@ -254,6 +255,7 @@ class Phase(Model):
     dataset: MakeDataset | None = None
     compute: Compute | None = None  #: Let each rank compute.
     barrier: Nothing | None = None  #: Let all ranks wait for each other.
+    meet: OnFile | None = None  #: Let those of one file wait for each other, as to write in turn.
     #: Send bytes from rank 0 to all others, or the other way.
     bcast: Share | None = None
     gather: Share | None = None
