@@ -137,11 +137,18 @@ def examples(document: Path, *, slow: bool = False) -> list[Example]:
         steps = tuple(_steps(block, following)) if chosen else ()
         if steps:
             codes = tuple(step.code for step in steps)
-            named = tuple(item for item in files.items() if any(item[0] in code for code in codes))
-            task = Task(block.language, codes, named)
+            task = Task(block.language, codes, tuple(_named(files, codes)))
             fence = Fence(block.first - 1, f"```{block.language} {block.words}".rstrip())
             told.append(Example(document, task, steps, _below(text, block), fence))
     return told
+
+
+def _named(files: dict[str, str], codes: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the files that codes name, and those that these name in turn."""
+    texts, left = list(codes), dict(files)
+    while found := [name for name in left if any(name in text for text in texts)]:
+        texts = [left.pop(name) for name in found]
+        yield from ((name, files[name]) for name in found)
 
 
 def _below(text: str, block: Block) -> str:
