@@ -86,6 +86,7 @@ WRONG = {
     "- barrier": ("- barier", "there is no such field; did you mean barrier"),
     "- compute: 1 s": ("- {compute: 1 s, close: data}", "a phase of close and compute"),
     "default: 1 MiB": ("default: 1 Mb", "parameters.size.default"),
+    "{unit: size,": ("{unit: size, tried: true,", "right would be unit: choice or switch"),
     "unit: size": ("unit: bytes", "parameters.size.unit = 'bytes'"),
     "half: size": ("rank: size", "rank is also a name that is there already"),
     "times: 3": ("times: __import__", "there is no __import__"),

@@ -247,11 +247,19 @@ def asked_for(before: Scenario, after: Scenario) -> str:
         asked.append(f"--target {after.target.kind}")
     asked += _environment(before.environment, after.environment)
     kernel, now = after.workload.options, before.workload.options
-    asked += [f"{key} {kernel[key]}" for key in kernel if kernel[key] != now.get(key)]
+    asked += [_option(key, kernel[key]) for key in kernel if kernel[key] != now.get(key)]
     options = [" ".join(asked)] if asked else []
     if after.workload.words != before.workload.words:
         options.append(_words(before.workload, after.workload))
     return ", ".join(options)
+
+
+def _option(name: str, value: Any) -> str:
+    """Return an option of a kernel as it is typed: ``--flush level``, ``--no-collective``."""
+    dashed = name.replace("_", "-")
+    if isinstance(value, bool):
+        return f"--{dashed}" if value else f"--no-{dashed}"
+    return f"--{dashed} {value}"
 
 
 def _environment(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

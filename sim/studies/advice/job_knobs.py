@@ -37,11 +37,11 @@ from xc40io.studies.advice.knobs import (
 from xc40io.studies.axes import Axis
 from xc40io.studies.variation import varied
 from xc40io.topology.text import format_count
-from xc40io.workloads.catalogue import PROGRAMS
+from xc40io.workloads.catalogue import PROGRAMS, workload_of
 
 CALLS, LAYOUT, SPREAD, TARGET = "collective", "layout", "ranks-per-node", "target"
 CALL_SIZE, DIRECT, EXCHANGE = "call-size", "direct", "exchange"
-BLOCK, _SEGMENTS = "block", "segments"
+BLOCK, OPTIONS, _SEGMENTS = "block", "options", "segments"
 
 NAMES: Mapping[str, Who] = {
     COUNT: Who.SETTINGS,
@@ -57,6 +57,7 @@ NAMES: Mapping[str, Who] = {
     CALL_SIZE: Who.PROGRAM,
     BLOCK: Who.PROGRAM,
     DIRECT: Who.PROGRAM,
+    OPTIONS: Who.PROGRAM,
     EXCHANGE: Who.LIBRARY,
 }
 """All knobs by name, with who can turn them."""
@@ -137,6 +138,7 @@ def knobs_of(nature: JobNature, allowed: Iterable[str], axes: Iterable[Axis] = (
     """
     asked = {_OF_AXIS.get(axis.path, axis.path): axis for axis in axes}
     wanted = {*allowed, *(name for name in asked if name in NAMES)}
+    wanted |= nature.tried.keys() if OPTIONS in wanted else set()
     found = [knob for knob in _all(nature, wanted) if knob.name in wanted and len(knob.values) > 1]
     knobs = []
     for knob in found:
@@ -157,6 +159,7 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
         yield from (make(nature) for name, make in makers.items() if name in nature.switches)
         if (nature.over_mpi and CALLS in nature.switches) or CALLS in nature.options:
             yield _calls(nature)
+        yield from (_option(nature, *each) for each in nature.tried.items())
     if nature.scenario.placement.policy != "list":
         yield _spread(nature)
     if nature.scenario.target.kind == "lustre" or TARGET in wanted:
@@ -337,6 +340,27 @@ def _calls(nature: JobNature) -> Knob:
         ordered=False,
         idle={LAYOUT: frozenset({OWN_FILES})},
         phrase=lambda value: f"{value} calls",
+    )
+
+
+def _option(nature: JobNature, name: str, choices: tuple[Any, ...]) -> Knob:
+    """Return the knob of an option of a kernel that says that it is to be tried otherwise."""
+    words = name.replace("_", " ")
+
+    def phrase(value: Any) -> str:
+        return (
+            f"{words} {value}" if not isinstance(value, bool) else words if value else f"no {words}"
+        )
+
+    return Knob(
+        name,
+        words,
+        Who.PROGRAM,
+        choices,
+        lambda scenario, value: _with_option(scenario, name, value),
+        workload_of(nature.scenario.workload).options()[name],
+        ordered=False,
+        phrase=phrase,
     )
 
 

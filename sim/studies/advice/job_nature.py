@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from xc40io.config.errors import InputError
 from xc40io.config.job_form import HINTS
@@ -17,6 +17,7 @@ from xc40io.mpi.hint_text import read_patterns
 from xc40io.studies.case import NO_CALLS
 from xc40io.studies.record import RunRecord
 from xc40io.workloads.catalogue import PROGRAMS, workload_of
+from xc40io.workloads.kernels.kernel import TRIED
 from xc40io.workloads.traits import OWN, PhaseTraits, Traits
 from xc40io.workloads.workload import Workload
 
@@ -55,6 +56,8 @@ class JobNature:
     traits: Traits  # what its phases are
     options: frozenset[str]  # of a kernel that can be switched, by name; empty for others
     switches: Mapping[str, str] = field(default_factory=dict)  # options of its command, by knob
+    # options of a kernel that are worth trying otherwise, each with its choices
+    tried: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     lays_out: bool = False  # whether its files ask for stripes of their own, as those of a log do
 
     @property
@@ -117,6 +120,7 @@ def nature_of(scenario: Scenario, record: RunRecord) -> JobNature:
         may_share_locks=collective and not any(told.independent for told in record.library),
         traits=workload.traits(scenario),
         options=_switches(workload),
+        tried=_tried(workload),
         lays_out=workload.lays_out,
         switches=PROGRAMS[scenario.workload.program].switches if workload.adjustable else {},
     )
@@ -126,6 +130,16 @@ def _switches(workload: Workload) -> frozenset[str]:
     """Return the options of a kernel that are true or false."""
     fields = getattr(type(workload), "model_fields", {})
     return frozenset(name for name, field in fields.items() if field.annotation is bool)
+
+
+def _tried(workload: Workload) -> dict[str, tuple[Any, ...]]:
+    """Return the choices of the options of a kernel that say that they are to be tried."""
+    fields = getattr(type(workload), "model_fields", {})
+    return {
+        name: (False, True) if field.annotation is bool else get_args(field.annotation)
+        for name, field in fields.items()
+        if isinstance(field.json_schema_extra, dict) and field.json_schema_extra.get(TRIED)
+    }
 
 
 def phase_seconds(record: RunRecord, *, replay: bool) -> dict[str, float]:

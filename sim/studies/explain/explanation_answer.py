@@ -244,6 +244,8 @@ def _to_do(phase: PhaseExplanation, title: str, *, unfinished: bool) -> str:
         tried = f"({format_count(len(phase.changed), 'change')} tried)"
         hope = max(phase.changed, key=lambda one: one.gain, default=None)
         open_yet = unfinished and hope is not None and hope.weighed is None and hope.doubt is None
+        if unfinished and hope is None:
+            return f"{head} not known yet (no change tried)."
         if hope is None or not open_yet or hope.gain < LEAST:
             return f"{head} change nothing {tried}."
         return f"{head} perhaps {hope.words}: {hope.gain:.2f} times as fast with one seed {tried}."

@@ -15,7 +15,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.model import Model, explain
 from xc40io.config.reading import reads
 from xc40io.config.units import Bytes, Count, Rate, Seconds
-from xc40io.workloads.kernels.kernel import Kernel, Natural, check_capacity
+from xc40io.workloads.kernels.kernel import TRIED, Kernel, Natural, check_capacity
 from xc40io.workloads.skeleton.blocks import bytes_of
 from xc40io.workloads.skeleton.consistency import check
 from xc40io.workloads.skeleton.scope import Scope, walk
@@ -147,15 +147,18 @@ def _field(path: Path, name: str, parameter: Parameter) -> tuple[Any, Any]:
     kind: Any = _TYPES.get(parameter.unit)
     if parameter.unit == "choice":
         kind = Annotated[Literal[tuple(parameter.choices)], BeforeValidator(word)]
+    about: dict[str, Any] = {"description": parameter.description}
+    if parameter.tried:
+        about["json_schema_extra"] = {TRIED: True}
     if parameter.default is None:
-        return kind, Field(description=parameter.description)
+        return kind, Field(**about)
     fields: dict[str, Any] = {name: (kind, ...)}
     one = create_model("One", __base__=Model, **fields)
     try:
         default = getattr(one.model_validate({name: parameter.default}), name)
     except ValidationError as error:
         raise explain(error, f"{path}: parameters.{name}.default", one) from None
-    return kind, Field(default, description=parameter.description)
+    return kind, Field(default, **about)
 
 
 def _preset(

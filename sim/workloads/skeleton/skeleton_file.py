@@ -73,6 +73,8 @@ class Parameter(Model):
     #: Of a ``choice``: the words that may be given.
     choices: list[str] = Field(default_factory=list)
     description: str = ""  #: What ``--help`` says of it.
+    #: Of a ``choice`` or a ``switch``: whether explanations and tuning try it otherwise.
+    tried: bool = False
 
     @field_validator("choices", mode="before")
     @classmethod
@@ -83,6 +85,8 @@ class Parameter(Model):
     def _choices_belong_to_a_choice(self) -> Parameter:
         if (self.unit == "choice") != bool(self.choices):
             raise ValueError("right would be unit: choice with a list of choices, or neither")
+        if self.tried and self.unit not in ("choice", "switch"):
+            raise ValueError("tried beside another unit: right would be unit: choice or switch")
         return self
 
 

@@ -7,8 +7,9 @@ import pytest
 from xc40io.config.scenario import Scenario
 from xc40io.run.simulate import simulate
 from xc40io.studies.advice.changes import JobChanges
+from xc40io.studies.advice.job_knobs import BY_DEFAULT, knobs_of
 from xc40io.studies.advice.job_nature import nature_of
-from xc40io.studies.advice.knobs import stripe_count_of, stripe_size_of
+from xc40io.studies.advice.knobs import Who, stripe_count_of, stripe_size_of
 from xc40io.studies.case import Case
 from xc40io.studies.record import record_of
 
@@ -41,3 +42,15 @@ def test_adios_lays_out_its_subfiles_where_it_aggregates(method: str, own: bool)
     kernel = {"name": "adios", "method": method, "steps": 1, "compute": 0}
     scenario = job(workload={"kernel": kernel})
     assert nature_of(scenario, record_of(simulate(scenario))).lays_out is own
+
+
+def test_options_that_a_skeleton_says_to_try_are_changes_of_the_program() -> None:
+    kernel = {"name": "amrex-plotfile", "levels": 1, "cells": 8, "nfiles": 2}
+    scenario = job(workload={"kernel": kernel}, striping={"count": 1})
+    nature = nature_of(scenario, record_of(simulate(scenario)))
+    assert nature.tried["sync"] == ("turn", "end", "never")
+    assert "flush" not in {knob.name for knob in knobs_of(nature, BY_DEFAULT)}
+    maker = JobChanges("", Case(scenario), nature)
+    changes = {change.typed: change.who for change in maker.single()}
+    for typed in ("--flush level", "--level-barrier", "--sync turn", "--sync end"):
+        assert changes[typed] is Who.PROGRAM
