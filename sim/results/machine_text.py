@@ -155,6 +155,8 @@ def _slow_spells(lustre: Lustre) -> str:
 
 
 def _striping(lustre: Lustre) -> str:
+    if lustre.default_layout is not None:
+        return lustre.default_layout
     count = lustre.default_stripe_count
     osts = "all OSTs" if count == -1 else format_count(count, "OST")
     return f"{osts} x {format_bytes(lustre.default_stripe_size)}"

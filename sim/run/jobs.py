@@ -327,6 +327,7 @@ def submission_of(
         check_job(view, machine)
         workload = workload_of(view.workload)
         job = Submission(view, workload, entry.job.name, entry.job.start, allocation)
+        job = job.laid_out(machine)
         job.check(machine)
     except InputError as error:
         raise in_job(entry.job.name, error) from error

@@ -105,6 +105,14 @@ class Submission(NamedTuple):
         """Bytes that it will read and write, about."""
         return self.workload.bytes_to_move(self.ranks)
 
+    def laid_out(self, machine: Machine) -> Submission:
+        """Return it with the layout that files have there by default, if it asks for none."""
+        asked = self.scenario.striping
+        striping = machine.lustre.laid_out(asked)
+        if striping is asked:
+            return self
+        return self._replace(scenario=self.scenario.model_copy(update={"striping": striping}))
+
     def check(self, machine: Machine) -> None:
         """Raise InputError unless a machine can run the job, in less than hours."""
         read_displays(self.scenario.environment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, model_validator
@@ -213,6 +214,8 @@ class Lustre(Model):
     #: Striping of a file for which none was set.
     default_stripe_count: Annotated[int, Field(ge=-1)]
     default_stripe_size: Size
+    #: In their place options of `lfs setstripe`, where a composite layout is the default.
+    default_layout: str | None = None
     #: Whether a layout can have several components (PFL, Lustre 2.10).
     composite_layouts: bool | None = None
     #: Whether an OST can have several objects of a file (Lustre 2.13).
@@ -238,6 +241,12 @@ class Lustre(Model):
     def default_striping(self) -> StripeRequest:
         """The striping of a file that asks for none, in a directory that asks for none."""
         return StripeRequest(count=self.default_stripe_count, size=self.default_stripe_size)
+
+    def laid_out(self, asked: StripeRequest) -> StripeRequest:
+        """Return what is asked of a file's layout; the default one where nothing is."""
+        if self.default_layout is None or replace(asked, mdts=1) != StripeRequest():
+            return asked
+        return StripeRequest(setstripe=self.default_layout, mdts=asked.mdts)
 
     def pool(self, name: str) -> tuple[int, ...]:
         """Return the OSTs of a pool, in rising order; raise InputError if there is none."""
@@ -346,6 +355,7 @@ class Lustre(Model):
                 f"raid_chunk = {format_bytes(self.raid_chunk)}"
             )
         self.default_striping.check(self.osts)
+        self.check_striping(self.laid_out(StripeRequest()))
         if self.dom_size and not (self.mds.mdt_write_rate and self.mds.mdt_read_rate):
             raise ValueError(
                 "dom_size needs mds.mdt_write_rate and mds.mdt_read_rate; right would be "

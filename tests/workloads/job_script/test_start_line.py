@@ -32,6 +32,7 @@ def test_every_machine_says_its_launcher():
         "dell-lustre-2016": "srun",
         "mistral-lustre01": "srun",
         "shaheen-fitted": "srun",
+        "slingshot-flash": "srun",
         "theta": "aprun",
         "theta-2017": "aprun",
         "titan": "aprun",
