@@ -9,17 +9,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from xc40io.engine.types import Floats
-from xc40io.findings.counted_calls import CountedCalls
 from xc40io.findings.data_calls import DataCalls
 from xc40io.plane.causes import Cause
 from xc40io.run.result import Result
 from xc40io.telling.answer import Column, Columns, Table, To, Unit
 from xc40io.telling.data import frame, records_of
 from xc40io.telling.units import AMOUNT, ANY, PART, TIME, WORDS
-from xc40io.workloads.replay.outcome import ReplayOutcome
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what counts a replay's calls is long to import, and few runs are replays
     import pandas as pd
+
+    from xc40io.findings.counted_calls import CountedCalls
 
 ROWS = 5
 """Rows of evidence: the worst."""
@@ -122,10 +122,11 @@ class RunFacts:
     @cached_property
     def counted(self) -> CountedCalls | None:
         """What a replay counts of its calls; None where calls were recorded, and of other runs."""
-        outcome = self.result.outcome
-        if self.result.recording is not None or not isinstance(outcome, ReplayOutcome):
+        if self.result.recording is not None or self.result.workload.name != "replay":
             return None
-        return CountedCalls(outcome)
+        from xc40io.findings.counted_calls import CountedCalls
+
+        return CountedCalls(self.result.outcome)
 
     def doing(self, cause: Cause) -> Floats:
         """Return the seconds that each rank was at something."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from xc40io.config.units import MIB
 from xc40io.engine.page import PAGE
 from xc40io.engine.types import Floats, Integers
-from xc40io.findings.counted_calls import CountedCalls
 from xc40io.findings.data_calls import DataCalls, Mask
 from xc40io.findings.servers import named
 from xc40io.findings.trigger import (
@@ -29,6 +28,9 @@ from xc40io.plane.stations import StationKind
 from xc40io.telling.answer import Columns, Unit
 from xc40io.telling.units import AMOUNT, NUMBER, PART, SIZE, SPAN, TIME, WORDS
 from xc40io.topology.text import format_count
+
+if TYPE_CHECKING:
+    from xc40io.findings.counted_calls import CountedCalls
 
 SMALL = MIB
 """Bytes below which a call is small (Drishti: small_bytes)."""

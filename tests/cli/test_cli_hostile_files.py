@@ -230,6 +230,7 @@ MOST = {
     **{"--jobs": 1024, "--repeat": 1000, "--seeds": 1000, "--draws": 1000, "--kinds": 1000},
     **{"--runs": 100_000, "--sobol": 100_000, "--sample": 100_000, "--budget": 100_000},
     **{"--sessions": 100_000, "--pages": 100_000, "--at-once": 1024, "--port": 65535},
+    "--years": 50,
 }
 """What each option that multiplies work, or what is kept, takes at most."""
 

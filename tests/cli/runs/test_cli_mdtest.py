@@ -205,7 +205,7 @@ def test_is_explained_behind_a_double_dash(xc40io):
         "-F",
         "-C",
     ]
-    result = xc40io("explain", "--jobs", "1", *words)
+    result = xc40io("explain", "--why", "--jobs", "1", *words)
     assert result.exit_code == 0, result.stderr
     told = result.stdout.split("File creation:")[2]  # below what to do
     assert "the time that the MDS takes" in told
