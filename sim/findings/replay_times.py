@@ -95,7 +95,7 @@ def file_times(found: Reconstruction, runs: Sequence[Result]) -> list[FileTimes]
 
 def _one_file(found: Reconstruction, position: int, runs: tuple[Table, ...]) -> FileTimes:
     log, number = found.log, found.numbers[position]
-    known = recorded(log.mpiio.of_file(number), log.posix.of_file(number), log.ranks)
+    known = recorded(log.mpiio.of_file(number), log.calls.of_file(number), log.ranks)
     moved = sum(of.bytes for (layer, _), of in known.items() if layer is not Layer.BELOW)
     return FileTimes(found.trace.files[position].name, moved, known, runs)
 

@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.heat_map import HeatMap, heat_maps
 from xc40io.workloads.darshan.module_counters import Counters, Numbers
 from xc40io.workloads.darshan.reading_process import Read, read_apart
+from xc40io.workloads.darshan.streams import calls_of_streams
 
 MAGIC = 6567223
 """What every log since Darshan 2 has at its ninth byte (DARSHAN_MAGIC_NR)."""
@@ -88,6 +90,7 @@ class DarshanLog:
     posix: Counters  # of no record where the log has no such module
     mpiio: Counters
     stdio: Counters  # without the streams of the processes
+    streams: Counters  # as calls of POSIX: of streams that are replayed
     libraries: Mapping[int, str]  # `HDF5` or `PnetCDF` by the number of a file that they opened
     layouts: Mapping[int, Layout]  # of files on Lustre, by their numbers, ascending
     dxt_posix: Dxt  # of no record where the log has none
@@ -100,12 +103,17 @@ class DarshanLog:
     lost: tuple[str, ...]
     warnings: tuple[str, ...]  # what is wrong with the log: a sentence each
 
+    @cached_property
+    def calls(self) -> Counters:
+        """The records of POSIX, and those of streams as calls of POSIX."""
+        return self.posix.joined(self.streams)
+
     @property
     def last_call(self) -> float:
         """When the last call ended, in seconds since the job began; 0 if unknown."""
         windows = (
             records.window(what)
-            for records in (self.posix, self.mpiio)
+            for records in (self.calls, self.mpiio)
             for what in ("OPEN", "READ", "WRITE", "CLOSE")
         )
         return max((window[1] for window in windows if window is not None), default=0.0)
@@ -125,12 +133,12 @@ def read_log(path: str | Path, *, time_limit: float = TIME_LIMIT) -> DarshanLog:
     Raises
     ------
     InputError
-        Likewise, or if it says nothing about reads and writes through POSIX or MPI-IO.
+        Likewise, or if it says nothing about calls of POSIX, MPI-IO or streams.
     FailureError
         If pydarshan, which has libdarshan-util inside, is not installed.
     """
     log = read_counts(path, time_limit=time_limit)
-    if len(log.posix) + len(log.mpiio) == 0:
+    if len(log.calls) + len(log.mpiio) == 0:
         other = ", ".join(f"{of.bytes / 1e9:,.4g} GB through {of.module}" for of in log.unreplayed)
         raise InputError(
             f"{log.path}: this Darshan log has no I/O records of POSIX or MPI-IO"
@@ -243,9 +251,10 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         dropped[name] = int((~possible).sum())
         counters[name] = found.take(possible)
     names = {int(number): name for number, name in head["names"].items()}
-    streams = np.array([number for number, name in names.items() if is_stream(name)], np.uint64)
-    stdio = counters["STDIO"].take(~np.isin(counters["STDIO"].number, streams))
-    counters["STDIO"] = stdio
+    standard = np.array([number for number, name in names.items() if is_stream(name)], np.uint64)
+    stdio = counters["STDIO"].take(~np.isin(counters["STDIO"].number, standard))
+    replayed = calls_of_streams(stdio, counters["MPI-IO"].number)
+    counters["STDIO"] = stdio.take(~np.isin(stdio.number, replayed.number))
     libraries = {
         int(number): library
         for module, library in (("PNETCDF_FILE", "PnetCDF"), ("H5F", "HDF5"))
@@ -264,6 +273,7 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         posix=counters["POSIX"],
         mpiio=counters["MPI-IO"],
         stdio=stdio,
+        streams=replayed,
         libraries=libraries,
         layouts=_layouts(arrays),
         dxt_posix=_dxt(arrays, "DXT_POSIX", ranks),

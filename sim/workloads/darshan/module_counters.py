@@ -82,6 +82,21 @@ class Counters:
         rows = (self.number[which], self.rank[which], self.integers[which], self.floats[which])
         return Counters(self.prefix, *rows, self.columns)
 
+    def joined(self, other: Counters) -> Counters:
+        """Return the records of both; a counter that one of them lacks is 0 there."""
+        if not len(other):
+            return self
+        names = list(dict.fromkeys((*self.columns, *other.columns)))
+        whole = [name for name in names if not name.startswith("F_")]
+        timed = [name for name in names if name.startswith("F_")]
+        integers, floats = (
+            np.stack([np.append(self[name], other[name]) for name in some], axis=1)
+            for some in (whole, timed)
+        )
+        number, rank = np.append(self.number, other.number), np.append(self.rank, other.rank)
+        columns = {name: at for some in (whole, timed) for at, name in enumerate(some)}
+        return Counters(self.prefix, number, rank, integers, floats, columns)
+
     @cached_property
     def rows_of_file(self) -> dict[int, Integers]:
         """Which records are about each file: by its number, ascending."""

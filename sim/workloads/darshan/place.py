@@ -56,7 +56,7 @@ def bytes_of_files(log: DarshanLog) -> Mapping[int, int]:
     For a file accessed through MPI-IO: the bytes that MPI-IO was asked for.
     """
     moved: dict[int, int] = {}
-    for records in (log.posix, log.mpiio):  # MPI-IO's bytes take precedence over POSIX's
+    for records in (log.calls, log.mpiio):  # MPI-IO's bytes take precedence over POSIX's
         of_layer: dict[int, int] = {}
         amounts = (records["BYTES_READ"] + records["BYTES_WRITTEN"]).tolist()
         for number, amount in zip(records.number.tolist(), amounts, strict=True):

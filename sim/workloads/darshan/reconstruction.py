@@ -7,7 +7,7 @@ recorded, exactly; the rest is as near as the counters say.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -107,7 +107,7 @@ def reconstruct(
     others = len(log.mpiio) or len(log.dxt_posix.segments)  # tell of ranks without such runs
     around = Around(told, costs, not others and met_between_files(log.posix, log.ranks))
     through_mpi = {int(number) for number in log.mpiio.rows_of_file}
-    alone = [number for number in log.posix.rows_of_file if number not in through_mpi]
+    alone = [number for number in log.calls.rows_of_file if number not in through_mpi]
     found = [_mpi_file(log, number, mpi.of(number), around) for number in through_mpi]
     found.extend(_posix_file(log, number, posix.of(number), around) for number in alone)
     found.sort(key=lambda calls: float(calls.rows.start.min(initial=np.inf)))
@@ -146,7 +146,7 @@ def calls_of(log: DarshanLog) -> int:
     """Return how many calls a log counts."""
     names = ("OPENS", "READS", "WRITES", "STATS", "FSYNCS", "FDSYNCS")
     kinds = ("COLL_READS", "COLL_WRITES", "INDEP_READS", "INDEP_WRITES", "NB_READS", "NB_WRITES")
-    calls = sum(log.posix.total(name) for name in names)
+    calls = sum(log.calls.total(name) for name in names)
     calls += sum(log.mpiio.total(name) for name in (*kinds, "COLL_OPENS", "INDEP_OPENS", "SYNCS"))
     return calls
 
@@ -162,36 +162,51 @@ def _check_length(log: DarshanLog) -> None:
 
 
 def _posix_file(log: DarshanLog, number: int, segments: Rows, around: Around) -> FileCalls:
-    """Return the calls of a file that was accessed through POSIX alone."""
-    records = log.posix.of_file(number)
+    """Return the calls of a file that was accessed through POSIX alone, or through streams."""
+    records, own = log.calls.of_file(number), log.posix.of_file(number)
     reads, writes = records.window("READ"), records.window("WRITE")
     if records.total("BYTES_READ") == 0:
         reads = None
     creates = writes is not None and (reads is None or writes[0] <= reads[0])
+    parts: list[Rows] = []
+    story: tuple[str, ...] = ()
     if len(segments.rank):
-        known: dict[Direction, PosixCounts] = {way: counted(records, way) for way, _ in DIRECTIONS}
-        rest = _lacking(segments, records, known)
-        rows = _with_others(join([segments, *rest]), records, log, creates=creates)
+        known: dict[Direction, PosixCounts] = {way: counted(own, way) for way, _ in DIRECTIONS}
+        rest = _lacking(segments, own, known)
+        parts.append(_with_others(join([segments, *rest]), own, log, creates=creates))
         story = _of_dxt("POSIX", segments, rest)
-    else:
-        each = [records.take(np.array([row])) for row in range(len(records))]
-        meets = not len(log.mpiio)
-        rows = join(
-            [
-                posix_rows(
-                    record,
-                    log.ranks,
-                    creates=creates and row == 0,
-                    costs=around.costs,
-                    meets=meets if int(record.rank[0]) == SHARED else around.met,
-                )
-                for row, record in enumerate(each)
-            ]
-        )
-        story = _of_posix(records, log.ranks, around.costs)
+    elif len(own):
+        parts.extend(_by_counters(own, log, around, creates=creates, meets=not len(log.mpiio)))
+        story = _of_posix(own, log.ranks, around.costs)
+    streams = log.streams.of_file(number)
+    if len(streams):
+        apart = around._replace(met=False)
+        new = creates and not own.total("OPENS")
+        parts.extend(_by_counters(streams, log, apart, creates=new, meets=False))
+        said = "Streams, whose buffer makes calls of POSIX, of 4 MiB and what is flushed or closed."
+        story = (*story, said, *_of_posix(streams, log.ranks, around.costs))
+    rows = join(parts)
     lay = lay_of(log, number, around.told)
     file = _file(log, number, rows, lay, creates=creates)
     return FileCalls(number, file, rows, (lay.why, *story))
+
+
+def _by_counters(
+    records: Counters, log: DarshanLog, around: Around, *, creates: bool, meets: bool
+) -> Iterator[Rows]:
+    """Yield the calls of each record: the first creates the file if it is new.
+
+    ``meets`` tells whether ranks of one record may have met between their runs.
+    """
+    for row in range(len(records)):
+        record = records.take(np.array([row]))
+        yield posix_rows(
+            record,
+            log.ranks,
+            creates=creates and row == 0,
+            costs=around.costs,
+            meets=meets if int(record.rank[0]) == SHARED else around.met,
+        )
 
 
 def _with_others(data: Rows, records: Counters, log: DarshanLog, *, creates: bool) -> Rows:
