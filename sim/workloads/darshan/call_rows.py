@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.engine.types import Floats, Integers
+from xc40io.workloads.darshan.heat_map import Pace
 from xc40io.workloads.darshan.module_counters import Counters
 from xc40io.workloads.trace import (
     Layout,
@@ -96,18 +97,27 @@ def _think(rows: Rows) -> Floats:
     return think
 
 
-def spread(count: int, window: tuple[float, float] | None, took: float) -> Floats:
-    """Return when ``count`` calls that take so long began, evenly in a window: float64 (count,)."""
-    if window is None:
+def spread(
+    count: int, window: tuple[float, float] | None, took: float, pace: Pace | None = None
+) -> Floats:
+    """Return when ``count`` calls that take so long began, in a window: float64 (count,).
+
+    As their bytes went on, or evenly if that is not known.
+    """
+    if window is None or not count:
         return np.zeros(count)
     first, end = window
-    return np.linspace(first, max(first, end - took), count) if count else np.zeros(0)
+    latest = max(first, end - took)
+    found = None if pace is None else pace.reached(np.arange(count) / count, window, "right")
+    return np.linspace(first, latest, count) if found is None else np.minimum(found, latest)
 
 
-def spread_to_end(count: int, window: tuple[float, float]) -> Floats:
+def spread_to_end(count: int, window: tuple[float, float], pace: Pace | None = None) -> Floats:
     """Return when calls began that are spread over a window, the last one at its end."""
     first, end = window
-    return first + (np.arange(count) + 1) / max(count, 1) * max(end - first, 0.0)
+    parts = (np.arange(count) + 1) / max(count, 1)
+    found = None if pace is None else pace.reached(parts, window, "left")
+    return first + parts * max(end - first, 0.0) if found is None else found
 
 
 class Dealt(NamedTuple):

@@ -96,6 +96,7 @@ class DarshanLog:
     dxt_posix: Dxt  # of no record where the log has none
     dxt_mpiio: Dxt
     heat: tuple[HeatMap, ...]  # when bytes were moved, by module; none where the log has no maps
+    paced: Mapping[str, HeatMap]  # those of them that the counters do not contradict, by module
     hosts: Mapping[int, str]  # the node of each rank, as far as the log tells
     unreplayed: tuple[Unreplayed, ...]
     # What the log should have told and does not: a few words each. Not that DXT ran out of memory,
@@ -245,12 +246,14 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
     for module, names in head["hosts"].items():
         hosts.update(zip(arrays[f"{module}.rank"].tolist(), names, strict=True))
     counters = {name: _counters(arrays, head, name) for name in ("POSIX", "MPI-IO", "STDIO")}
+    names = {int(number): name for number, name in head["names"].items()}
+    heat = tuple(heat_maps(arrays, names))
+    against = {of.module: of.contradiction(counters[of.module]) for of in heat}
     dropped: dict[str, int] = {}
     for name, found in counters.items():  # none of a rank that there cannot be
         possible = (found.rank >= -1) & (found.rank < ranks)
         dropped[name] = int((~possible).sum())
         counters[name] = found.take(possible)
-    names = {int(number): name for number, name in head["names"].items()}
     standard = np.array([number for number, name in names.items() if is_stream(name)], np.uint64)
     stdio = counters["STDIO"].take(~np.isin(counters["STDIO"].number, standard))
     replayed = calls_of_streams(stdio, counters["MPI-IO"].number)
@@ -278,11 +281,15 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         layouts=_layouts(arrays),
         dxt_posix=_dxt(arrays, "DXT_POSIX", ranks),
         dxt_mpiio=_dxt(arrays, "DXT_MPIIO", ranks),
-        heat=tuple(heat_maps(arrays, names)),
+        heat=heat,
+        paced={of.module: of for of in heat if not against[of.module]},
         hosts={rank: host for rank, host in hosts.items() if 0 <= rank < ranks and host},
         unreplayed=tuple(_unreplayed(arrays, counters)),
         lost=tuple(_lost(head, missing, dropped)),
-        warnings=tuple(_warnings(head, path, missing)),
+        warnings=(
+            *_warnings(head, path, missing),
+            *(f"{path}: {said}: the map is not used" for said in against.values() if said),
+        ),
     )
 
 

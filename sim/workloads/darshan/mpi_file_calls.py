@@ -37,6 +37,7 @@ from xc40io.workloads.darshan.call_rows import (
     syncs_after,
 )
 from xc40io.workloads.darshan.dxt import between_pauses
+from xc40io.workloads.darshan.heat_map import HeatMap
 from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     Counters,
@@ -48,10 +49,10 @@ from xc40io.workloads.darshan.module_counters import (
 from xc40io.workloads.darshan.turns import (
     ReadCosts,
     Turns,
+    begun,
     rounds_of,
     sessions_in_turns,
     turns_of,
-    window_of_a_rank,
 )
 from xc40io.workloads.trace import TraceOp
 
@@ -73,6 +74,7 @@ class MpiFileCalls:
     # Directions in which collective buffering was off: each rank accessed what it was asked for.
     unbuffered: frozenset[Direction] = frozenset()
     costs: ReadCosts | None = None  # what reads take where the job ran, if that is known
+    heat: HeatMap | None = None  # when ranks moved bytes through MPI-IO, if that is known
     holes: dict[str, Holes] = field(default_factory=dict)  # by direction, where there are any
     # Where the holes are in a file that is longer than its data, by direction: in words.
     holed: dict[str, str] = field(default_factory=dict)
@@ -120,7 +122,7 @@ class MpiFileCalls:
         if self.busy is not None or mixed:
             return None
         made: dict[Direction, int] = {way: of.calls for way, of in known.items()}
-        return turns_of(self.record, members, made)
+        return turns_of(self.record, members, made, self.heat)
 
     def rows(self) -> Rows:
         """Return all calls; the reads and writes that DXT knows, if they have been settled."""
@@ -182,7 +184,8 @@ class MpiFileCalls:
         members, count = self.members, self.record.total("SYNCS")
         window = self.record.window("WRITE") or self.record.window("READ") or (0.0, 0.0)
         member, turn = deal(count, len(members))
-        start = spread_to_end(-(-count // len(members)), window)[turn]
+        pace = None if self.heat is None else self.heat.pace("WRITE")
+        start = spread_to_end(-(-count // len(members)), window, pace)[turn]
         full = count - count % len(members) if self.record.total("COLL_OPENS") else 0
         coll = np.full(count, -1, np.int64)
         coll[:full] = self.number(full // len(members))[turn[:full]]
@@ -267,16 +270,17 @@ class MpiFileCalls:
         if direction == "READ" and self.costs is not None and self.record.total("BYTES_WRITTEN"):
             where = self.costs.written_by(dealt, calls, total, took * calls)
         if self.turns is None:
-            window = window_of_a_rank(self.record, direction, active)
-            start = spread(-(-calls // active), window, took)
+            each, ranks = -(-calls // active), members[:active]
+            start = begun(self.record, direction, ranks, each, took, self.heat)
+            start = start[dealt.member, dealt.turn]
         else:
-            start, took = self.turns.start[direction], self.turns.took[direction]
+            start, took = self.turns.start[direction][dealt.turn], self.turns.took[direction]
         return make_rows(
             rank=members[dealt.member],
             op=op,
             offset=place(sizes, where, extent, passes),
             length=sizes,
-            start=start[dealt.turn],
+            start=start,
             took=took,
             mpi=1,
         )
@@ -295,7 +299,8 @@ class MpiFileCalls:
         total = int(sizes.sum())
         extent = max(self._extent(direction, begin + total) - begin, 1)
         if self.turns is None:
-            starts = spread(len(calls), self.record.window(direction), took)
+            pace = None if self.heat is None else self.heat.pace(direction)
+            starts = spread(len(calls), self.record.window(direction), took, pace)
         else:
             starts, took = self.turns.start[direction], self.turns.took[direction]
         self._find_holes(direction)

@@ -21,10 +21,10 @@ from xc40io.workloads.darshan.call_rows import (
     joined_with,
     make_rows,
     sessions_of,
-    spread,
     spread_to_end,
     syncs_after,
 )
+from xc40io.workloads.darshan.heat_map import HeatMap
 from xc40io.workloads.darshan.module_counters import (
     DIRECTIONS,
     SHARED,
@@ -36,10 +36,10 @@ from xc40io.workloads.darshan.module_counters import (
 from xc40io.workloads.darshan.turns import (
     ReadCosts,
     Turns,
+    begun,
     rounds_of,
     sessions_in_turns,
     turns_of,
-    window_of_a_rank,
 )
 from xc40io.workloads.trace import TraceOp
 
@@ -97,6 +97,7 @@ def posix_rows(
     creates: bool,
     costs: ReadCosts | None = None,
     meets: bool = False,
+    heat: HeatMap | None = None,
 ) -> Rows:
     """Return the calls of one record, of one rank or of all ``ranks`` of the job together.
 
@@ -111,20 +112,22 @@ def posix_rows(
     meets
         Whether ranks may have met between their runs, where one record is of all of them; or, where
         it is of one, whether they did.
+    heat
+        When the ranks moved bytes through the module, if that is known.
     """
     shared = int(record.rank[0]) == SHARED
     active = active_ranks(record, ranks) if shared else record.members(ranks)
     made: dict[Direction, int] = {way: counted(record, way).calls for way, _ in DIRECTIONS}
-    turns = turns_of(record, len(active), made)
+    turns = turns_of(record, len(active), made, heat)
     known = _metadata(record, ranks, turns)
     opening, closing = _opens_and_closes(known.times, known.sessions, creates=creates)
     data = [
-        _of_all_ranks(record, direction, op, active, turns, costs)
+        _of_all_ranks(record, direction, op, active, (turns, heat), costs)
         if shared
-        else _of_one_rank(record, direction, op, turns)
+        else _of_one_rank(record, direction, op, (turns, heat))
         for direction, op in DIRECTIONS
     ]
-    busy = known.sessions.keep(join([*data, _syncs(record, known, active, turns)]))
+    busy = known.sessions.keep(join([*data, _syncs(record, known, active, (turns, heat))]))
     barriers = join([])
     if turns is not None and meets and (turns.met or not shared):
         members, between = known.members, turns.end[:-1]
@@ -136,12 +139,19 @@ def posix_rows(
     return join([opening, known.stats, busy, closing, barriers])
 
 
-def _syncs(record: Counters, known: _Metadata, active: Integers, turns: Turns | None) -> Rows:
+_When = tuple[Turns | None, HeatMap | None]
+"""What is known of when ranks made their calls; the former goes before the latter."""
+
+
+def _syncs(record: Counters, known: _Metadata, active: Integers, when: _When) -> Rows:
     """Return the syncs, evenly among the writes; the last one is after all of them."""
     each = -(-known.syncs // len(active))
     member, turn = deal(known.syncs, len(active))
+    turns, heat = when
     if turns is None:
-        start = spread_to_end(each, record.window("WRITE") or record.window("READ") or (0.0, 0.0))
+        window = record.window("WRITE") or record.window("READ") or (0.0, 0.0)
+        pace = None if heat is None else heat.pace("WRITE", int(record.rank[0]))
+        start = spread_to_end(each, window, pace)
     else:
         writes = turns.start["WRITE"]
         after = (np.arange(each) + 1) * len(writes) // max(each, 1) - 1
@@ -149,7 +159,7 @@ def _syncs(record: Counters, known: _Metadata, active: Integers, turns: Turns | 
     return make_rows(rank=active[member], op=TraceOp.FSYNC, start=start[turn])
 
 
-def _of_one_rank(record: Counters, direction: Direction, op: TraceOp, turns: Turns | None) -> Rows:
+def _of_one_rank(record: Counters, direction: Direction, op: TraceOp, when: _When) -> Rows:
     """Return the reads or the writes of one rank; the most frequent sizes come first."""
     known = counted(record, direction)
     sizes = sizes_of(record, direction, known.calls, known.bytes)[::-1]
@@ -160,9 +170,9 @@ def _of_one_rank(record: Counters, direction: Direction, op: TraceOp, turns: Tur
         strides=record.common("STRIDE"),
         extent=known.extent,
     )
-    start, took = _times_of_calls(record, direction, turns, 1)
+    start, took = _times_of_calls(record, direction, when, record.rank)
     rank = record.rank[0]
-    return make_rows(rank=rank, op=op, offset=offset, length=sizes, start=start, took=took)
+    return make_rows(rank=rank, op=op, offset=offset, length=sizes, start=start[0], took=took)
 
 
 def _of_all_ranks(
@@ -170,7 +180,7 @@ def _of_all_ranks(
     direction: Direction,
     op: TraceOp,
     active: Integers,
-    turns: Turns | None,
+    when: _When,
     costs: ReadCosts | None,
 ) -> Rows:
     """Return the reads or the writes of all ranks that did any."""
@@ -183,31 +193,33 @@ def _of_all_ranks(
         known.extent,
         members,
         apart=known.calls - record.total(f"CONSEC_{direction}S"),
-        rounds=rounds_of(record.total("OPENS"), members, turns),
+        rounds=rounds_of(record.total("OPENS"), members, when[0]),
     )
     where = dealt
     if direction == "READ" and costs is not None and record.total("BYTES_WRITTEN"):
         where = costs.written_by(dealt, known.calls, known.bytes, known.seconds)
-    start, took = _times_of_calls(record, direction, turns, members)
+    start, took = _times_of_calls(record, direction, when, active)
     return make_rows(
         rank=active[dealt.member],
         op=op,
         offset=place(sizes, where, known.extent, passes),
         length=sizes,
-        start=start[dealt.turn],
+        start=start[dealt.member, dealt.turn],
         took=took,
     )
 
 
 def _times_of_calls(
-    record: Counters, direction: Direction, turns: Turns | None, members: int
+    record: Counters, direction: Direction, when: _When, ranks: Integers
 ) -> tuple[Floats, float]:
-    """Return when each rank began its calls, float64 (calls,), and what one took."""
+    """Return when each rank began its calls, float64 (ranks, calls), and what one took."""
+    turns, heat = when
     if turns is not None:
-        return turns.start[direction], turns.took[direction]
+        alike = turns.start[direction]
+        return np.broadcast_to(alike, (len(ranks), len(alike))), turns.took[direction]
     known = counted(record, direction)
-    each = -(-known.calls // members)
-    return spread(each, window_of_a_rank(record, direction, members), known.took), known.took
+    each = -(-known.calls // len(ranks))
+    return begun(record, direction, ranks, each, known.took, heat), known.took
 
 
 def rows_around(

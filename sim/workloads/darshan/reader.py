@@ -174,8 +174,12 @@ class Log:
         self.arrays["LUSTRE.osts"] = np.concatenate(osts) if osts else np.zeros(0, np.int64)
 
     def heat(self) -> None:
-        """Read the heat maps: bytes of all ranks by module, whose names their records have."""
+        """Read the heat maps: bytes by module, whose names their records have, and by rank.
+
+        ``cells`` are columns of rank, interval, bytes read and written, where there are any.
+        """
         found: dict[int, tuple[float, Any]] = {}
+        cells: dict[int, list[Any]] = {}
         for record in self.records("HEATMAP", "struct darshan_heatmap_record *"):
             width, count = record.bin_width_seconds, record.nbins
             if not (0.0 < width < 1e9 and 0 < count <= MOST_BINS):
@@ -190,10 +194,14 @@ class Log:
             _, before = found.setdefault(record.base_rec.id, (width, np.zeros_like(moved)))
             if before.shape == moved.shape:  # as they are: Darshan makes those of all ranks alike
                 before += moved
+                at = np.flatnonzero((moved > 0).any(axis=0))
+                rank = np.full(len(at), record.base_rec.rank)
+                cells.setdefault(record.base_rec.id, []).append([rank, at, *moved[:, at]])
         for place, (number, (width, moved)) in enumerate(found.items()):
             self.arrays[f"HEATMAP.{place}"] = moved
             self._put(f"HEATMAP.{place}", [number], [-1])
             self.arrays[f"HEATMAP.{place}.width"] = np.array([width])
+            self.arrays[f"HEATMAP.{place}.cells"] = np.concatenate(cells[number], axis=1)
 
     def segments(self, module: str) -> list[str]:
         """Read the segments of DXT, writes before reads; return the host of each record."""

@@ -23,6 +23,7 @@ from xc40io.workloads.darshan.call_pattern import sizes_of
 from xc40io.workloads.darshan.call_rows import Rows, join, merge, sorted_by_rank
 from xc40io.workloads.darshan.dxt import Segments, mark_collective, missing, rest_of
 from xc40io.workloads.darshan.facts import Facts
+from xc40io.workloads.darshan.heat_map import HeatMap
 from xc40io.workloads.darshan.inference import (
     DEFAULT_STRIPE,
     Lay,
@@ -58,6 +59,7 @@ class Around(NamedTuple):
     told: StripeRequest | None  # the striping that all files are known to have had
     costs: ReadCosts | None  # what reads took where the job ran
     met: bool  # whether ranks met between their reads and writes of files of their own
+    heat: HeatMap | None = None  # when ranks moved bytes through the module, if that is known
 
 
 class FileCalls(NamedTuple):
@@ -176,15 +178,16 @@ def _posix_file(log: DarshanLog, number: int, segments: Rows, around: Around) ->
         parts.append(_with_others(join([segments, *rest]), own, log, creates=creates))
         story = _of_dxt("POSIX", segments, rest)
     elif len(own):
-        parts.extend(_by_counters(own, log, around, creates=creates, meets=not len(log.mpiio)))
-        story = _of_posix(own, log.ranks, around.costs)
+        of_posix, meets = around._replace(heat=log.paced.get("POSIX")), not len(log.mpiio)
+        parts.extend(_by_counters(own, log.ranks, of_posix, creates=creates, meets=meets))
+        story = _of_posix(own, log.ranks, of_posix)
     streams = log.streams.of_file(number)
     if len(streams):
-        apart = around._replace(met=False)
+        apart = around._replace(met=False, heat=log.paced.get("STDIO"))
         new = creates and not own.total("OPENS")
-        parts.extend(_by_counters(streams, log, apart, creates=new, meets=False))
+        parts.extend(_by_counters(streams, log.ranks, apart, creates=new, meets=False))
         said = "Streams, whose buffer makes calls of POSIX, of 4 MiB and what is flushed or closed."
-        story = (*story, said, *_of_posix(streams, log.ranks, around.costs))
+        story = (*story, said, *_of_posix(streams, log.ranks, apart))
     rows = join(parts)
     lay = lay_of(log, number, around.told)
     file = _file(log, number, rows, lay, creates=creates)
@@ -192,7 +195,7 @@ def _posix_file(log: DarshanLog, number: int, segments: Rows, around: Around) ->
 
 
 def _by_counters(
-    records: Counters, log: DarshanLog, around: Around, *, creates: bool, meets: bool
+    records: Counters, ranks: int, around: Around, *, creates: bool, meets: bool
 ) -> Iterator[Rows]:
     """Yield the calls of each record: the first creates the file if it is new.
 
@@ -202,9 +205,10 @@ def _by_counters(
         record = records.take(np.array([row]))
         yield posix_rows(
             record,
-            log.ranks,
+            ranks,
             creates=creates and row == 0,
             costs=around.costs,
+            heat=around.heat,
             meets=meets if int(record.rank[0]) == SHARED else around.met,
         )
 
@@ -250,7 +254,8 @@ def _mpi_file(log: DarshanLog, number: int, segments: Rows, around: Around) -> F
     lay = lay_of(log, number, around.told)
     unbuffered = unbuffered_directions(records, below, log.ranks)
     stripe = lay.striping.size or DEFAULT_STRIPE
-    calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered, around.costs)
+    heat = log.paced.get("MPI-IO")
+    calls = MpiFileCalls(records, below, log.ranks, stripe, unbuffered, around.costs, heat)
     known: dict[Direction, MpiCounts]
     known = {way: mpi_counted(records, way) for way, _ in DIRECTIONS}
     rest = _lacking(segments, records, known) if len(segments.rank) else []
@@ -328,7 +333,10 @@ def _of_dxt(layer: str, segments: Rows, rest: Sequence[Rows]) -> tuple[str, ...]
     )
 
 
-def _of_posix(records: Counters, ranks: int, costs: ReadCosts | None) -> tuple[str, ...]:
+_BY_THE_MAP = "Calls begin when ranks moved bytes by the heat map, within the file's timestamps."
+
+
+def _of_posix(records: Counters, ranks: int, around: Around) -> tuple[str, ...]:
     """Tell how the calls of a file through POSIX were made."""
     shared = bool((records.rank == SHARED).any())
     said = []
@@ -352,8 +360,8 @@ def _of_posix(records: Counters, ranks: int, costs: ReadCosts | None) -> tuple[s
     if switches:
         said.append(f"Reads and writes take turns {switches:,} times where they overlap in time.")
     read = counted(records, "READ")
-    if shared and read.bytes and records.total("BYTES_WRITTEN") and costs is not None:
-        if costs.cached(read.calls, read.bytes, read.seconds):
+    if shared and read.bytes and records.total("BYTES_WRITTEN") and around.costs is not None:
+        if around.costs.cached(read.calls, read.bytes, read.seconds):
             said.append("Reads as fast as from the page cache: each rank reads what it wrote.")
         else:
             said.append("Reads slower than a cache's: each rank reads what the next node wrote.")
@@ -361,7 +369,7 @@ def _of_posix(records: Counters, ranks: int, costs: ReadCosts | None) -> tuple[s
         f"{records.total(name):,} {name.lower()}" for name in ("OPENS", "STATS", "FSYNCS")
     )
     said.append(f"{counts}; {records.total('SEEKS'):,} seeks cost nothing and are left out.")
-    return tuple(said)
+    return (*said, *([_BY_THE_MAP] if around.heat else []))
 
 
 def _of_mpiio(calls: MpiFileCalls) -> tuple[str, ...]:
@@ -373,7 +381,7 @@ def _of_mpiio(calls: MpiFileCalls) -> tuple[str, ...]:
         f"{calls.record.total('INDEP_OPENS'):,} independent ones, "
         f"{calls.record.total('SYNCS'):,} syncs."
     )
-    return tuple(said)
+    return (*said, *([_BY_THE_MAP] if calls.heat else []))
 
 
 def _direction(calls: MpiFileCalls, direction: Direction) -> list[str]:

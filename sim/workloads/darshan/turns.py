@@ -16,6 +16,7 @@ from xc40io.config.machine import Machine
 from xc40io.engine.page import PAGE
 from xc40io.engine.types import Floats, Integers
 from xc40io.workloads.darshan.call_rows import Dealt, Sessions, spread
+from xc40io.workloads.darshan.heat_map import HeatMap
 from xc40io.workloads.darshan.module_counters import SHARED, Counters, Direction
 
 
@@ -62,11 +63,14 @@ class Turns(NamedTuple):
     met: bool
 
 
-def turns_of(record: Counters, members: int, made: Mapping[Direction, int]) -> Turns | None:
+def turns_of(
+    record: Counters, members: int, made: Mapping[Direction, int], heat: HeatMap | None = None
+) -> Turns | None:
     """Return when ranks read and wrote in turn; None if they did not do both.
 
     ``record`` is of so many ``members``, which ``made`` so many calls together. A run lasts as long
-    as its calls on average; the pauses between runs are alike.
+    as its calls on average; the pauses between runs are alike. If there is one of each, ``heat``
+    tells when their bytes were moved.
     """
     calls: dict[Direction, int] = {way: -(-made[way] // members) for way in made}
     read, write = record.window("READ"), record.window("WRITE")
@@ -75,7 +79,7 @@ def turns_of(record: Counters, members: int, made: Mapping[Direction, int]) -> T
     ways: tuple[Direction, Direction] = ("READ", "WRITE")
     first, second = ways if read[0] <= write[0] else ways[::-1]
     if max(read[0], write[0]) >= min(read[1], write[1]):
-        return _one_after_the_other(record, first, second, members, calls)
+        return _one_after_the_other(record, (first, second), members, calls, heat)
     runs = runs_of(calls[first], calls[second], round(record.total("RW_SWITCHES") / members))
     took = [record.seconds(f"F_{way}_TIME") / members / calls[way] for way in (first, second)]
     run = np.concatenate(runs)
@@ -101,19 +105,24 @@ def turns_of(record: Counters, members: int, made: Mapping[Direction, int]) -> T
 
 def _one_after_the_other(
     record: Counters,
-    first: Direction,
-    second: Direction,
+    ways: tuple[Direction, Direction],
     members: int,
     calls: dict[Direction, int],
+    heat: HeatMap | None,
 ) -> Turns:
     """Return two runs of ranks of which none began the second before all had ended the first."""
+    first = ways[0]
     start: dict[Direction, Floats] = {}
     took: dict[Direction, float] = {}
     begin, end = np.zeros(2), np.zeros(2)
-    for place, way in enumerate((first, second)):
+    for place, way in enumerate(ways):
         window = record.window(way) or (0.0, 0.0)
         took[way] = record.seconds(f"F_{way}_TIME") / members / calls[way]
-        start[way] = spread(calls[way], window_of_a_rank(record, way, members), took[way])
+        if heat is None:
+            start[way] = spread(calls[way], window_of_a_rank(record, way, members), took[way])
+        else:
+            pace = heat.pace(way, int(record.rank[0]))
+            start[way] = spread(calls[way], window, took[way], pace)
         begin[place], end[place] = window
     end[0] = min(end[0], begin[1] - _PAUSE)
     start[first] = np.minimum(start[first], end[0])
@@ -147,6 +156,26 @@ def window_of_a_rank(
     data = record.seconds("F_READ_TIME") + record.seconds("F_WRITE_TIME")
     later = _lag(record, members) * took / max(data, 1e-30)
     return window[0], max(window[1] - later, min(window[1], window[0] + took / members))
+
+
+def begun(
+    record: Counters,
+    direction: Direction,
+    ranks: Integers,
+    calls: int,
+    took: float,
+    heat: HeatMap | None,
+) -> Floats:
+    """Return when each of some ranks began so many calls: float64 (ranks, calls).
+
+    As its bytes went on by the heat map of the module; else all alike, and evenly.
+    """
+    if heat is None:
+        alike = spread(calls, window_of_a_rank(record, direction, len(ranks)), took)
+        return np.broadcast_to(alike, (len(ranks), calls))
+    window = record.window(direction)
+    paces = [heat.pace(direction, rank) for rank in ranks.tolist()]
+    return np.stack([spread(calls, window, took, pace) for pace in paces])
 
 
 def met_between_files(records: Counters, ranks: int) -> bool:
