@@ -247,7 +247,7 @@ def _assemble(path: Path, arrays: dict[str, Any], missing: int) -> DarshanLog:
         hosts.update(zip(arrays[f"{module}.rank"].tolist(), names, strict=True))
     counters = {name: _counters(arrays, head, name) for name in ("POSIX", "MPI-IO", "STDIO")}
     names = {int(number): name for number, name in head["names"].items()}
-    heat = tuple(heat_maps(arrays, names))
+    heat = tuple(of for of in heat_maps(arrays, names) if of.module in counters)
     against = {of.module: of.contradiction(counters[of.module]) for of in heat}
     dropped: dict[str, int] = {}
     for name, found in counters.items():  # none of a rank that there cannot be

@@ -39,7 +39,7 @@ def calls_of_streams(stdio: Counters, others: Numbers) -> Counters:
 
     What the process did not open, its standard streams, is left out: no open has a timestamp.
     """
-    opened = stdio["F_OPEN_END_TIMESTAMP"] > 0.0
+    opened = np.maximum(stdio["F_OPEN_START_TIMESTAMP"], stdio["F_OPEN_END_TIMESTAMP"]) > 0.0
     stdio = stdio.take(opened & ~np.isin(stdio.number, others))
     columns: dict[str, Any] = {name: stdio[name] for name in _KEPT}
     for place, (way, _) in enumerate(DIRECTIONS, start=1):
@@ -60,7 +60,7 @@ def _calls(stdio: Counters, way: Direction, place: int) -> dict[str, Integers]:
     extent = np.maximum(stdio[f"MAX_BYTE_{last}"], 0)
     streams = np.maximum(stdio["OPENS"], 1)
     flushes = np.maximum(stdio["FLUSHES"], 0) if way == "WRITE" else 0
-    parts = np.minimum(made, streams + flushes)
+    parts = np.maximum(np.minimum(made, streams + flushes), 1)
     size = np.maximum(BLOCK, moved // made // BLOCK * BLOCK)
     whole = moved // parts // size * parts
     rest = moved - whole * size
