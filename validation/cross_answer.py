@@ -9,9 +9,7 @@ from typing import get_args
 
 from xc40io.telling.answer import Answer, Block, Text, plain_table
 from xc40io.topology.text import format_count
-from xc40io.validation.claim import Claim
 from xc40io.validation.cross_validation import CrossNumber, CrossValidation, How, LeftOut
-from xc40io.validation.fold import study_of
 from xc40io.validation.score import Tally
 from xc40io.validation.sensitivity import row_of
 
@@ -133,24 +131,3 @@ def _sentences(crossed: CrossValidation, whole: Mapping[str, tuple[str, ...]]) -
     if pairs:
         claims = format_count(len(crossed.untried), "claim")
         yield f"Not tried, taken as nothing: {pairs:,} elasticities of {claims}; see --measure."
-
-
-def lone_words(crossed: CrossValidation, claims: Mapping[str, Claim]) -> tuple[str, str]:
-    """Return the parameters that one row alone fixes, and those that one study alone fixes."""
-    studies = {
-        name: {study_of(claims[claim]) for claim in fixing}
-        for name, fixing in crossed.fixing.items()
-    }
-    lone = [f"`{_named(crossed, name)}` (`{row}`)" for name, row in crossed.lone.items()]
-    one = [
-        f"`{_named(crossed, name)}`"
-        for name, found in studies.items()
-        if len(found) == 1 and name not in crossed.lone
-    ]
-    return ", ".join(lone) or "none", ", ".join(one) or "none"
-
-
-def _named(crossed: CrossValidation, name: str) -> str:
-    parameter = crossed.parameters[name]
-    same = [one for one in crossed.parameters.values() if one.path == parameter.path]
-    return parameter.path if len(same) == 1 else parameter.name

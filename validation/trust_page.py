@@ -13,7 +13,6 @@ Several reports may be given, each of some of the claims. The sentences stand in
 * ``{{row B02 B01 | what they are}}``: a row of a table, of one claim or of several;
 * ``{{compared Theta}}``: which comparisons of runs hold that were published of a machine;
 * ``{{nearness}}``, ``{{counts}}``, ``{{predictions}}``: what all claims add up to;
-* ``{{alone}}``: the parameters that one row alone fixes (``xc40io.validation.cross``);
 * ``{{weights}}``, ``{{chances}}``: what intervals are made of, and whether chances hold
   (``xc40io.validation.coverage``); ``{{covered_all}}`` and ``{{chances_all}}`` say of both in a
   sentence whether they hold;
@@ -48,12 +47,11 @@ from xc40io.validation.claim import Claim, load_claims
 from xc40io.validation.closed_loop.report import advice_rows, summary
 from xc40io.validation.closed_loop.report import kept as kept_trials
 from xc40io.validation.coverage import Coverage, chance_rows, coverage_rows, left_out_rows
-from xc40io.validation.cross_answer import by_group, lone_words, number_words
+from xc40io.validation.cross_answer import by_group, number_words
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.directions import kept_directions
 from xc40io.validation.directions import rows as direction_rows
-from xc40io.validation.fold import FOLDS, By, whole_alone
-from xc40io.validation.free_parameter import load_free_parameters
+from xc40io.validation.fold import FOLDS, By
 from xc40io.validation.half import near_claims
 from xc40io.validation.kept import Result, keep, load_kept, results_of
 from xc40io.validation.prediction import needed_runs, predictions
@@ -141,7 +139,6 @@ class Results:
         blocks = {
             "nearness": self._nearness,
             "counts": self._counts,
-            "alone": self._alone,
             "chances": self._chances,
             "covered_all": self._covered_all,
             "chances_all": self._chances_all,
@@ -291,19 +288,6 @@ class Results:
         for group, (fitted, _) in tables["series"].items():
             crossed = (number_words(table[group][1].median) for table in tables.values())
             yield group, f"{number_words(fitted.median)} ({fitted.numbers})", *crossed
-
-    def _alone(self) -> Iterator[str]:
-        crossed = self._by["series"]
-        lone, one_study = lone_words(crossed, self._claims)
-        whole = whole_alone(crossed.claims, load_free_parameters())
-        said = f"One row alone fixes {lone}; of one study alone are the rows that fix {one_study}."
-        if whole:
-            paths = sorted({f"`{path}`" for some in whole.values() for path in some})
-            said += (
-                f" What was fitted through {', '.join(paths)}, of which there is no tenth, stays "
-                f"as it is: {', '.join(f'`{name}`' for name in whole)}."
-            )
-        yield fill(said, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
     def _covered(self) -> Iterator[tuple[str, ...]]:
         """Yield how many measured numbers of each group lie in their intervals."""

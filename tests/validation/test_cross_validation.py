@@ -12,7 +12,7 @@ from synthetic_model import parameter
 
 from xc40io.telling.text import text_of
 from xc40io.validation.claim import Claim, load_claims
-from xc40io.validation.cross_answer import by_group, cross_answer, lone_words, tally
+from xc40io.validation.cross_answer import by_group, cross_answer, tally
 from xc40io.validation.cross_validation import CrossValidation, kept_cross_validation
 from xc40io.validation.fold import By, fitted_through, series_of, study_of
 from xc40io.validation.free_parameter import load_whole_parameters
@@ -115,9 +115,6 @@ def test_a_parameter_without_a_row_falls_to_the_middle_and_says_so() -> None:
     text = text_of(cross_answer(crossed, {}))
     assert "only Z1" in text
     assert "the middle: no row is left" in text
-    lone, one_study = lone_words(crossed, crossed.claims)
-    assert lone == "`lustre.ost_spread` (`Z1`)"
-    assert one_study == "none"
 
 
 def test_what_is_not_tried_is_said_and_changes_nothing() -> None:
