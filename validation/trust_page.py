@@ -35,6 +35,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from textwrap import fill
 
@@ -384,16 +385,14 @@ def _beside(*tables: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     Each table begins with its head.
     """
     by_name: dict[str, dict[int, tuple[str, ...]]] = {}
-    empty = []
+    empty: list[tuple[str, ...]] = []
     for number, table in enumerate(tables):
         for name, *cells in table:
             by_name.setdefault(name, {})[number] = tuple(cells)
         empty.append(("",) * len(cells))
     for name, found in by_name.items():
-        yield (
-            name,
-            *(cell for number, none in enumerate(empty) for cell in found.get(number, none)),
-        )
+        sides = (found.get(number, none) for number, none in enumerate(empty))
+        yield (name, *chain.from_iterable(sides))
 
 
 def _csv(rows: Iterable[tuple[str, ...]]) -> str:

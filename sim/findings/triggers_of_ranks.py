@@ -103,13 +103,15 @@ def slowest(look: RunFacts) -> Trigger | None:
 def one_rank(look: RunFacts) -> Trigger | None:
     """Look for ranks that do much more than the others."""
     calls, counted = look.calls, look.counted
-    if look.ranks < 2 or (calls is None and counted is None):
+    if look.ranks < 2:
         return None
     number = None
     if calls is not None:
         asked, number = calls.asked()
         took = calls.sums(calls.rank, calls.seconds, look.ranks)
-    elif counted is not None:
+    elif counted is None:
+        return None
+    else:
         asked, took = np.zeros(look.ranks, np.int64), np.zeros(look.ranks)
         asked[: len(counted.asked)] = counted.asked
         took[: len(counted.seconds_of_ranks)] = counted.seconds_of_ranks

@@ -36,7 +36,7 @@ class ProgressBar:
     """
 
     def __init__(self, counted: Counted = "bytes") -> None:
-        self._counted = counted
+        self._counted: Counted = counted
         self._began = time.monotonic()
         self._said: float | None = None  # when the latest line was written, or the first due
         self._on_terminal = sys.stderr.isatty()
@@ -126,7 +126,8 @@ class Counting:
     """Shows on a bar how far runs have come that count something of their own."""
 
     def __init__(self, bar: ProgressBar, counted: Counted) -> None:
-        self._bar, self._counted = bar, counted
+        self._bar = bar
+        self._counted: Counted = counted
 
     def __call__(self, done: int, total: int) -> None:
         """Show that ``done`` of ``total`` have been done."""

@@ -16,9 +16,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Floats
+
+Mask = npt.NDArray[np.bool_]
 
 _LONGEST = 20.0
 """Times the work: a life that takes longer is given up; almost all of it is lost."""
@@ -128,7 +131,7 @@ class _Lives:
         return True
 
     def _go_on(
-        self, well: Floats, computed: Floats, write: Floats, wait: Floats, end: Floats
+        self, well: Mask, computed: Floats, write: Floats, wait: Floats, end: Floats
     ) -> None:
         """Let lives go on to the end of their checkpoint."""
         self.now[well] = end[well]
@@ -140,7 +143,7 @@ class _Lives:
         self._draining[well] = self.done[well]
         self._drained[well] = (end + self._cost.drain)[well]
 
-    def _fail(self, struck: Floats, computed: Floats, written: Floats) -> None:
+    def _fail(self, struck: Mask, computed: Floats, written: Floats) -> None:
         """Let lives begin again from what is safe."""
         if not struck.any():
             return
