@@ -223,7 +223,7 @@ def test_the_example_is_one_file_and_one_line(tree, tmp_path):
     usual = ask(TWO_WRITES, scenario, tree, tmp_path)
 
     module, line = blocks(COMPONENT)
-    (file,) = re.findall(r"This is\s`(.*?)`:", COMPONENT)
+    (file,) = re.findall(r"`(sim/lustre/server/\w+\.py)`:", COMPONENT)
     source(tree, file).write_text(module, encoding="utf-8")
     tables = source(tree, "sim/machine/tables.py")
     name = line.split()[-1]
