@@ -76,6 +76,9 @@ class Machine(Model):
     ssd: Ssd | None = None
     burst_buffer: Service | None = None
     home: Service | None = None
+    #: Whether it stands for no real machine: nothing is learnt from it about others, and no log is
+    #: taken to be from there.
+    imagined: bool = False
     #: Runs of it that were measured, with what the simulator was off: `xc40io fit` writes them, and
     #: the intervals of runs near them are made of them.
     measured: Annotated[tuple[MeasuredRun, ...], BeforeValidator(as_tuple)] = ()
@@ -327,6 +330,11 @@ def _version(sections: Mapping[str, Any]) -> str:
 def shipped_machines() -> list[Machine]:
     """Return the machines that come with xc40io, by their names."""
     return [load_machine(name) for name in shipped("machines")]
+
+
+def real_machines() -> list[Machine]:
+    """Return those of them that stand for a real machine."""
+    return [machine for machine in shipped_machines() if not machine.imagined]
 
 
 def coarser(machine: Machine, rpcs: int) -> Machine:

@@ -141,6 +141,23 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "io_form": _SOME(["serial", "collective", "split"]),
         "transfer": _SOME(["64 KiB", "1 MiB"]),
     },
+    "amrex-plotfile": {
+        "levels": st.integers(1, 2),
+        "boxes": st.integers(1, 2),
+        "cells": _SOME([8, 16]),
+        "nfiles": st.integers(1, 8),
+        "flush": _SOME(["box", "level"]),
+        "level_barrier": st.booleans(),
+        "sync": _SOME(["turn", "end", "never"]),
+    },
+    "zarr-array": {
+        "chunk": _SOME(["64 KiB", "1 MiB"]),
+        "chunks": st.integers(1, 4),
+        "shard": st.integers(1, 3),
+        "ratio": _SOME([0.4, 1.0]),
+        "atomic": st.booleans(),
+        "sync": st.booleans(),
+    },
     **{
         name: {"steps": st.integers(1, 2), "size": _SOME([50_000, 300_000])}
         for name in ("enzo", "qmcpack", "s3d")

@@ -41,6 +41,7 @@ def test_what_stands_in_another_file_is_not_edited_in_one_that_is_like_it() -> N
         "cori-knl-2019",
         "ddn-isc17",
         "shaheen-fitted",
+        "slingshot-flash",
         "theta-2017",
     }
     with pytest.raises(

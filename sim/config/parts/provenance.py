@@ -91,7 +91,7 @@ def separate(
 LIKE = "like"
 """The field that names the other machine."""
 
-OWN = ("name", "title", "description", "measured")
+OWN = ("name", "title", "description", "imagined", "measured")
 """What no file takes from another one."""
 
 

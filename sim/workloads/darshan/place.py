@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.config.errors import InputError
-from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine, shipped_machines
+from xc40io.config.machine import DEFAULT_MACHINE, Machine, load_machine, real_machines
 from xc40io.engine.types import Integers
 from xc40io.topology.text import format_count
 from xc40io.workloads.darshan.facts import Facts
@@ -275,9 +275,7 @@ def guess_machine(log: DarshanLog, typed: str | None = None, told: str | None = 
     if told is not None:
         load_machine(told)
         return Place(told, f"--recorded machine={told}")
-    machines = sorted(
-        shipped_machines(), key=lambda machine: (machine.nodes.cores, -_years(machine))
-    )
+    machines = sorted(real_machines(), key=lambda machine: (machine.nodes.cores, -_years(machine)))
     shipped = {machine.name for machine in machines}
     if typed is not None and typed not in shipped:
         machines.append(load_machine(typed))

@@ -10,7 +10,6 @@ from xc40io.config.scenario import Scenario
 from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
 from xc40io.workloads.ior.parameters import WITHOUT_MPI, Access, IorTest
-from xc40io.workloads.ior.reach import check_reach
 from xc40io.workloads.traits import COLLECTIVE, OWN, SHARED, PhaseTraits
 from xc40io.workloads.workload import CommandWorkload
 
@@ -97,6 +96,8 @@ class Ior(CommandWorkload):
 
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the machine can run the tests and the simulator knows how."""
+        from xc40io.workloads.ior.reach import check_reach  # NumPy, which options do without
+
         check(self.command.tests, scenario, machine)
         for test in self.command.tests:
             check_reach(test, scenario)

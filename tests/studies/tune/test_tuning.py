@@ -57,7 +57,7 @@ def tuner(folder: Path, stop_after: int | None = None) -> Tuner:
 
     def count(done: int, _total: int) -> None:
         nonlocal finished
-        finished += done > 0
+        finished = max(finished, done)
         if finished == stop_after:
             raise KeyboardInterrupt
 
