@@ -6,6 +6,7 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from xc40io.config.machine import Machine
+from xc40io.config.places import found_at
 from xc40io.config.scenario import Scenario
 from xc40io.workloads.ior.checks import check, remarks
 from xc40io.workloads.ior.options import parse_arguments
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from xc40io.workloads.ior.outcome import IorOutcome
     from xc40io.workloads.job import Job
 
+_REACH = "xc40io.workloads.ior.reach:check_reach"  # NumPy comes with it; options do without
 
 _APART = {
     "size": ("block_size", "transfer_size", "segments"),
@@ -96,11 +98,9 @@ class Ior(CommandWorkload):
 
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the machine can run the tests and the simulator knows how."""
-        from xc40io.workloads.ior.reach import check_reach  # NumPy, which options do without
-
         check(self.command.tests, scenario, machine)
         for test in self.command.tests:
-            check_reach(test, scenario)
+            found_at(_REACH)(test, scenario)
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all tests move, if nothing stops them early."""
