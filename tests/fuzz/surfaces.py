@@ -285,7 +285,19 @@ DESCRIBED = (
 
 LINES: dict[str, Line] = {
     "fit": ("theta", "--from", "claims.yaml", "--free", "nodes.call_time", "--jobs", "1"),
-    "checkpoint": ("--jobs", "1", "--repeat", "1", "--mtbf", "1h", *SMALL, "--", *IOR),
+    "checkpoint": (
+        "--jobs",
+        "1",
+        "--repeat",
+        "1",
+        "--mtbf",
+        "1h",
+        "--work",
+        "1h",
+        *SMALL,
+        "--",
+        *IOR,
+    ),
     "compare": ("--jobs", "1", "theta", "cori-knl", *SMALL, "--", *IOR),
     "describe": (*SMALL, *DESCRIBED, "--output", "out.yaml"),
     "explain": ("--jobs", "1", *SMALL, "--", *IOR),

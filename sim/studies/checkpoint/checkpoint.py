@@ -63,7 +63,7 @@ _MINUTES = (
     480,
 )
 _NEAR = (0.7, 0.8, 0.9, 1.1, 1.25, 1.4)  # times the best of these, which are tried as well
-_SHORTEST, _OFTEST = 0.1, 20_000  # times Young's interval; checkpoints of a life
+_SHORTEST, _OFTEST = 0.1, 1_500  # times Young's interval; checkpoints of a life
 _NINE_OF_TEN = 1.6449  # standard deviations to either side
 _TOTAL = "all"  # the step of a kernel's rows that add up others
 _TIE = 0.001  # share of the time: intervals that differ by less are as good
@@ -379,9 +379,10 @@ def _followed(found: WayFound, question: Question, failures: Failures) -> WayFou
     }
     best = min(tried.values(), key=lambda point: point.share).every if tried else near
     for times in _NEAR if tried else (1.0,):
-        every = question.rounded(_whole(times * best))
+        every = question.rounded(_whole(max(times * best, question.work / _OFTEST)))
         tried.setdefault(every, _point(found, every, question, failures))
-    by_young = _point(found, question.rounded(formulas[0]), question, failures)
+    shortest = max(formulas[0], question.work / _OFTEST)
+    by_young = _point(found, question.rounded(shortest), question, failures)
     points = tuple(tried[every] for every in sorted(tried))
     return replace(found, points=points, formulas=formulas, by_young=by_young)
 
