@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xc40io.config.kept import kept
 from xc40io.config.units import format_seconds
 from xc40io.findings.replay_report import ReplayReport
 from xc40io.findings.replay_times import KINDS, outcome_of, together
@@ -21,7 +20,6 @@ from xc40io.workloads.darshan.module_counters import Layer, Phase
 from xc40io.workloads.replay.outcome import Call
 
 
-@kept
 class PhaseOfLog(NamedTuple):
     """A phase of the application by its log, and in the replay."""
 
