@@ -53,7 +53,7 @@ from xc40io.telling.units import (
 )
 from xc40io.topology.text import format_count
 from xc40io.trust.how_sure import NINE_OF_TEN
-from xc40io.trust.sureness import plain, rate, simulated
+from xc40io.trust.sureness import plain, rate, simulated, span
 from xc40io.workloads.darshan.log import Unreplayed
 from xc40io.workloads.darshan.module_counters import Measured
 
@@ -123,16 +123,12 @@ RUN_OF_LOG = (
     Column("xc40io", ANY, simulator_document, help="What a simulator knows."),
 )
 
-_REAL = Unit(
-    "s",
-    object,
-    lambda real: f"{plain(real.low)} to {plain(real.high)}",
-)
+_REAL = Unit("s", object, lambda real: span(real, plain))
 
 
 def _rate_words(of: PhaseOfLog) -> str:
     """Write the replay's rate with the digits that the interval of its seconds allows."""
-    real = of.real and of.real._replace(low=1.0 / of.real.high, high=1.0 / of.real.low)
+    real = of.real and of.real.inverse
     return simulated(of.replay_rate, real, rate) if of.replay_rate else ""
 
 

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 
 from xc40io.findings.lustre_counts import lustre_counts
 from xc40io.mpi.stats import MpiRecord, Timer
+from xc40io.workloads.traits import access_of
 
 if TYPE_CHECKING:
     from xc40io.run.jobs import JobsResult
@@ -105,6 +106,17 @@ class RunRecord:
     osts: int = 0  # OSTs that hold any file
     # what went wrong, a sentence each: bytes that found no room, or that were lost
     troubles: tuple[str, ...] = ()
+
+    @property
+    def written(self) -> int:
+        """Bytes that it wrote: without rows that add up others, and without checks of data."""
+        return sum(
+            row.bytes
+            for row in self.phases
+            if row.step != "all"
+            and (name := row.name.rpartition(", ")[2]) not in ("all", "write check")
+            and access_of(name) == "write"
+        )
 
     def to_json(self) -> str:
         """Write it as JSON on one line; :func:`read_record` reads the same numbers back."""

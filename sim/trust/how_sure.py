@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 from xc40io.config.scenario import Scenario
@@ -30,6 +31,10 @@ NINE_OF_TEN = "9 of 10 real runs"
 """How many real runs lie in an interval."""
 
 
+WIDTH = NormalDist().inv_cdf(0.95)
+"""Standard deviations that nine of ten Gaussian errors stay within."""
+
+
 class Interval(NamedTuple):
     """Where nine of ten real runs would lie of which a rate, or a time, was simulated.
 
@@ -47,6 +52,11 @@ class Interval(NamedTuple):
     high: float
     measured: bool
     why: str = ""
+
+    @property
+    def inverse(self) -> Interval:
+        """Of times that of rates, and the other way round."""
+        return self._replace(low=1.0 / self.high, high=1.0 / self.low)
 
 
 class ExpectedError(NamedTuple):

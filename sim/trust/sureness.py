@@ -64,7 +64,7 @@ class Sureness:
     def seconds(self, phase: str, seconds: float | None) -> Interval | None:
         """Return where the times of nine of ten real runs lie."""
         rates = self.interval(phase, 1.0 / seconds if seconds else None)
-        return rates and rates._replace(low=1.0 / rates.high, high=1.0 / rates.low)
+        return rates and rates.inverse
 
     def is_metadata(self, phase: str) -> bool:
         """Return whether a phase is about metadata: then its rate is of operations."""

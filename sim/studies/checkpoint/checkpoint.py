@@ -23,8 +23,9 @@ import numpy as np
 from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario, asked_scenario, machine_of
 from xc40io.engine.types import Floats
-from xc40io.studies.checkpoint.job_lives import Cost, Failures, Spent, lives
-from xc40io.studies.checkpoint.ways import AS_IT_IS, TARGETS, Way, as_it_is, check_targets, ways_of
+from xc40io.studies.advice.knobs import AS_IT_IS
+from xc40io.studies.checkpoint.job_lives import Cost, Failures, lives
+from xc40io.studies.checkpoint.ways import TARGETS, Way, as_it_is, check_targets, ways_of
 from xc40io.studies.output_period import DAY, MINUTE
 from xc40io.studies.processes import Failure
 from xc40io.studies.record import RunRecord
@@ -32,6 +33,7 @@ from xc40io.studies.simulations import Progress, Simulations, seeds_of
 from xc40io.studies.study_result import KeptStudy
 from xc40io.telling.answer import Column, Table
 from xc40io.telling.units import PART, QUEUE, WORDS
+from xc40io.trust.how_sure import WIDTH, Interval
 from xc40io.trust.sureness import Sureness
 from xc40io.workloads.traits import access_of
 
@@ -39,33 +41,11 @@ LIVES = 1000
 """Lives that are followed for each interval."""
 
 _MINUTES = (
-    1,
-    2,
-    3,
-    5,
-    7,
-    10,
-    15,
-    20,
-    25,
-    30,
-    40,
-    50,
-    60,
-    75,
-    90,
-    120,
-    150,
-    180,
-    240,
-    300,
-    360,
-    480,
+    *(1, 2, 3, 5, 7, 10, 15, 20, 25, 30, 40, 50, 60, 75, 90),
+    *(120, 150, 180, 240, 300, 360, 480),
 )
 _NEAR = (0.7, 0.8, 0.9, 1.1, 1.25, 1.4)  # times the best of these, which are tried as well
 _SHORTEST, _OFTEST = 0.1, 1_500  # times Young's interval; checkpoints of a life
-_NINE_OF_TEN = 1.6449  # standard deviations to either side
-_TOTAL = "all"  # the step of a kernel's rows that add up others
 _TIE = 0.001  # share of the time: intervals that differ by less are as good
 
 
@@ -119,16 +99,14 @@ class Measured(NamedTuple):
     """Seconds of a checkpoint, and where those of nine of ten real runs lie, if that is known."""
 
     seconds: float
-    low: float | None = None
-    high: float | None = None
+    real: Interval | None = None
 
     def drawn(self, luck: Floats) -> Floats:
         """Return the seconds of each life, by how far the model is off there."""
-        if not self.seconds or self.low is None or self.high is None:
+        if not self.seconds or self.real is None:
             return np.full(len(luck), self.seconds)
-        middle = math.log(self.low * self.high) / 2.0
-        spread = math.log(self.high / self.low) / (2.0 * _NINE_OF_TEN)
-        drawn: Floats = np.exp(middle + spread * luck)
+        low, high = math.log(self.real.low), math.log(self.real.high)
+        drawn: Floats = np.exp((low + high) / 2.0 + (high - low) / (2.0 * WIDTH) * luck)
         return drawn
 
 
@@ -182,7 +160,7 @@ class Checkpoint(KeptStudy):
         return Table(POINTS, lambda: rows)
 
 
-_POINT = (
+POINT = (
     Column("every", QUEUE, help="Of computing between two checkpoints."),
     Column("share", PART, help="Of the job's time, lost in all."),
     Column("low", PART, help="Of 20 lives one loses less."),
@@ -193,8 +171,7 @@ _POINT = (
     Column("again", PART, help="Computed again after failures."),
     Column("seconds", QUEUE, help="That the job takes."),
 )
-POINTS = (Column("way", WORDS), *_POINT)
-POINT = _POINT
+POINTS = (Column("way", WORDS), *POINT)
 
 
 def checkpoint(
@@ -261,11 +238,14 @@ def checkpoint(
     if not found:
         raise InputError("; ".join(f"{name}: {reason}" for name, reason in refused))
     failures = Failures(mtbf, LIVES, job.seed)
-    tried = {one.way.name: _followed(one, question, failures) for one in found}
+    luck = failures.luck()
+    costs = {one.way.name: _cost(one, question, luck) for one in found}
+    tried = {one.way.name: _followed(one, costs[one.way.name], question, failures) for one in found}
     first = tried.get(AS_IT_IS) or next(iter(tried.values()))
     now = None
     if question.every is not None:
-        now = first, _point(first, question.rounded(question.every), question, failures)
+        cost = costs[first.way.name]
+        now = first, _point(question.rounded(question.every), cost, question, failures)
     ranked = tuple(sorted(tried.values(), key=lambda one: one.best.share))
     return Checkpoint(job, question, ranked, now, tuple(refused), exact=exact, **runs.counted())
 
@@ -275,14 +255,12 @@ def _written(job: Scenario, runs: Simulations) -> int:
     (ended,) = runs.run([job])
     if isinstance(ended, Failure):
         raise InputError(ended.reason)
-    rows = [row for row in ended.phases if access_of(row.name) == "write" and row.step != _TOTAL]
-    written = sum(row.bytes for row in rows)
-    if not written:
+    if not ended.written:
         raise InputError(
             "the job writes no bytes, so it is no checkpoint; right would be one that writes its "
             "state, or --state SIZE"
         )
-    return written
+    return ended.written
 
 
 def _measured(
@@ -362,28 +340,41 @@ def _row(records: Sequence[RunRecord], name: str, step: str) -> float:
 
 def _within(phase: str, seconds: float, sure: Sureness | None) -> Measured:
     """Return seconds with those of nine of ten real runs."""
-    real = None if sure is None else sure.seconds(phase, seconds)
-    return Measured(seconds) if real is None else Measured(seconds, real.low, real.high)
+    return Measured(seconds, None if sure is None else sure.seconds(phase, seconds))
 
 
-def _followed(found: WayFound, question: Question, failures: Failures) -> WayFound:
+def _cost(found: WayFound, question: Question, luck: Floats) -> Cost:
+    """Return what a checkpoint costs in each life."""
+    write = found.write.drawn(luck)
+    return Cost(
+        write,
+        write * found.beside / found.write.seconds,
+        found.drain.drawn(luck),
+        found.read.drawn(luck),
+        question.restart,
+        found.way.survives,
+    )
+
+
+def _followed(found: WayFound, cost: Cost, question: Question, failures: Failures) -> WayFound:
     """Return a way with what each interval costs."""
     peak = found.bytes / found.way.peak()
     formulas = young(peak, question.mtbf), daly(peak, question.mtbf)
-    near = young(found.write.seconds, question.mtbf)
-    least = max(_SHORTEST * near, question.work / _OFTEST)
-    tried = {
-        every: _point(found, every, question, failures)
-        for every in {question.rounded(MINUTE * minutes) for minutes in _MINUTES}
-        if least <= every <= question.work
-    }
-    best = min(tried.values(), key=lambda point: point.share).every if tried else near
+    near, least = young(found.write.seconds, question.mtbf), question.work / _OFTEST
+
+    def point(every: float) -> Point:
+        return _point(question.rounded(every), cost, question, failures)
+
+    shortest = max(_SHORTEST * near, least)
+    usual = {question.rounded(MINUTE * minutes) for minutes in _MINUTES}
+    tried = {every: point(every) for every in usual if shortest <= every <= question.work}
+    best = min(tried.values(), key=lambda one: one.share).every if tried else near
     for times in _NEAR if tried else (1.0,):
-        every = question.rounded(_whole(max(times * best, question.work / _OFTEST)))
-        tried.setdefault(every, _point(found, every, question, failures))
-    shortest = max(formulas[0], question.work / _OFTEST)
-    by_young = _point(found, question.rounded(shortest), question, failures)
+        every = question.rounded(_whole(max(times * best, least)))
+        if every not in tried:
+            tried[every] = point(every)
     points = tuple(tried[every] for every in sorted(tried))
+    by_young = point(max(formulas[0], least))
     return replace(found, points=points, formulas=formulas, by_young=by_young)
 
 
@@ -392,22 +383,9 @@ def _whole(seconds: float) -> float:
     return max(round(seconds / MINUTE), 1) * MINUTE if seconds >= MINUTE else round(seconds, 1)
 
 
-def _point(found: WayFound, every: float, question: Question, failures: Failures) -> Point:
+def _point(every: float, cost: Cost, question: Question, failures: Failures) -> Point:
     """Follow the lives of the job with an interval."""
-    luck = failures.luck()
-    write, drain = found.write.drawn(luck), found.drain.drawn(luck)
-    cost = Cost(
-        write,
-        write * found.beside / found.write.seconds,
-        drain,
-        found.read.drawn(luck),
-        question.restart,
-        found.way.survives,
-    )
-    return _shares(every, lives(question.work, every, cost, failures))
-
-
-def _shares(every: float, spent: Spent) -> Point:
+    spent = lives(question.work, every, cost, failures)
     lost = 1.0 - spent.work / spent.whole
     low, high = np.quantile(lost, (0.05, 0.95))
 

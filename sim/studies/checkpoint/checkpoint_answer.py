@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xc40io.config.units import format_bytes, format_rate, format_seconds
 from xc40io.results.pictures.scene import setup_of
+from xc40io.studies.advice.knobs import AS_IT_IS
 from xc40io.studies.checkpoint.checkpoint import (
     LIVES,
     POINT,
     Checkpoint,
-    Measured,
     Point,
     WayFound,
 )
-from xc40io.studies.checkpoint.ways import AS_IT_IS
 from xc40io.studies.output_period import HOUR, MINUTE, clock
 from xc40io.telling.answer import (
     Answer,
@@ -28,12 +27,13 @@ from xc40io.telling.answer import (
     Section,
     Text,
     To,
+    Unit,
     Values,
     behind,
 )
 from xc40io.telling.sheet import INK, PALETTE, WIDE, Heading, legend, name_axes, sheet
 from xc40io.telling.units import ANY, BYTES, LONG, NUMBER, PART, ROWS, SECONDS, WORDS, figure
-from xc40io.trust.sureness import plain
+from xc40io.trust.sureness import plain, span
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,18 +44,21 @@ _TICKS = (1, 2, 5, 10, 20, 30, 60, 120, 240, 480)
 _TOP = 4.0  # times the least of all: more is cut off above a picture
 
 
-def _real(found: Measured) -> str:
-    if found.low is None or found.high is None:
-        return ""
-    return f"{plain(found.low)} to {plain(found.high)}"
+_OF_TWENTY = "Of 20 runs, one."
 
+
+def _bound(one: WayFound, which: Literal["low", "high"]) -> float | None:
+    return None if one.write.real is None else getattr(one.write.real, which)
+
+
+_REAL = Unit("s", object, lambda real: span(real, plain))
 
 WAYS = (
     Column("way", WORDS, lambda one: one.way.name, help="How and where it is written."),
     Column("write", SECONDS, lambda one: one.write.seconds, head="write (s)", help="Waited for."),
-    Column("real", WORDS, lambda one: _real(one.write), head="real (s)", to=To.PEOPLE),
-    Column("write_low", SECONDS, lambda one: one.write.low, to=To.JSON, help="Of 20 runs, one."),
-    Column("write_high", SECONDS, lambda one: one.write.high, to=To.JSON, help="Of 20 runs, one."),
+    Column("real", _REAL, lambda one: one.write.real, head="real (s)", to=To.PEOPLE),
+    Column("write_low", SECONDS, lambda one: _bound(one, "low"), to=To.JSON, help=_OF_TWENTY),
+    Column("write_high", SECONDS, lambda one: _bound(one, "high"), to=To.JSON, help=_OF_TWENTY),
     Column("drain", SECONDS, lambda one: one.drain.seconds, head="drain (s)", blank=0.0),
     Column("beside", SECONDS, to=To.JSON, help="A write while the one before is drained."),
     Column("read", SECONDS, lambda one: one.read.seconds, head="read (s)", help="By a restart."),

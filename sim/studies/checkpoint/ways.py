@@ -18,11 +18,11 @@ from xc40io.config.scenario import Scenario, Target, machine_of
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import MIB
 from xc40io.engine.page import PAGE
+from xc40io.studies.advice.knobs import AS_IT_IS
 from xc40io.workloads.catalogue import traits_of
 from xc40io.workloads.job_records.coarseness import rpcs_as_one
 from xc40io.workloads.traits import OWN
 
-AS_IT_IS = "as it is"
 TARGETS = ("lustre", "ssd", "bb")
 
 _CALL, _TOGETHER = 16 * MIB, 1024 * MIB  # bytes of a call of a rank at most: alone, with others

@@ -18,7 +18,6 @@ from xc40io.config.units import format_bytes
 from xc40io.config.workload_mix import MixJob, WorkloadMix
 from xc40io.config.years import Years
 from xc40io.studies.plan.mix_runs import (
-    JobRuns,
     Setting,
     jobs_of_weights,
     mix_title,
@@ -30,7 +29,6 @@ from xc40io.studies.study_result import KeptStudy
 from xc40io.telling.answer import Answer, Column, Columns, Points, Section, Table, Unit
 from xc40io.telling.units import ANY, NUMBER, RECORD, ROWS, TWO_DECIMALS, WORDS, figure
 from xc40io.topology.text import format_count
-from xc40io.workloads.traits import access_of
 
 _DAYS = 365
 _OSTS = "lustre"
@@ -231,7 +229,8 @@ def plan_years(
     written: dict[str, float] = {}
     for job, count, runs in zip(mix.jobs, counts, present, strict=True):
         kind = _target(job)
-        written[kind] = written.get(kind, 0.0) + count * written_bytes(runs)
+        wrote = runs.records[0].written  # with the first seed
+        written[kind] = written.get(kind, 0.0) + count * wrote
     written = {kind: size for kind, size in written.items() if size}
     if not written:
         raise InputError("--years: no job of the mix writes; right would be one that does")
@@ -266,16 +265,6 @@ def _target(job: MixJob) -> str:
     """Return where a job writes: of several at the same time, where the first does."""
     run = job.run
     return run.target.kind if isinstance(run, Scenario) else run.jobs[0].target.kind
-
-
-def written_bytes(runs: JobRuns) -> int:
-    """Return what a job wrote, with the first seed."""
-    phases = [(one.name.rpartition(", ")[2], one.bytes) for one in runs.records[0].phases]
-    return sum(
-        size
-        for name, size in phases
-        if access_of(name) == "write" and name not in ("all", "write check")
-    )
 
 
 def with_years(answer: Answer, found: MixYears) -> Answer:

@@ -24,7 +24,7 @@ from xc40io.engine.types import Floats
 from xc40io.studies.advice.knobs import Setting
 from xc40io.studies.advice.space import Space
 from xc40io.trust.differences import differences
-from xc40io.trust.how_sure import expected, ratio_spread
+from xc40io.trust.how_sure import WIDTH, expected, ratio_spread
 from xc40io.workloads.catalogue import traits_of
 
 NEAR = 0.95
@@ -34,12 +34,11 @@ SURE = 0.9
 """From this chance on that the best attempt is near the best of all, no other is worth a run."""
 
 _DRAWS = 4000
-_WIDTH = NormalDist().inv_cdf(0.95)  # standard deviations that nine of ten errors stay within
 
 
 def sigma(nine_of_ten: float) -> float:
     """Return the standard deviation of Gaussian errors of which nine of ten are as small."""
-    return nine_of_ten / _WIDTH
+    return nine_of_ten / WIDTH
 
 
 class Attempt(NamedTuple):
@@ -195,4 +194,4 @@ def sure_enough(belief: Belief, attempts: Sequence[Attempt]) -> bool:
 def surely_apart(belief: Belief, attempt: Attempt) -> bool:
     """Tell whether an attempt came out beyond what nine of ten would."""
     apart = abs(attempt.rate - float(belief.rates[attempt.place]))
-    return apart > _WIDTH * float(np.hypot(belief.spread[attempt.place], attempt.noise))
+    return apart > WIDTH * float(np.hypot(belief.spread[attempt.place], attempt.noise))

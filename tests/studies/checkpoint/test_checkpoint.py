@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from xc40io import InputError, Scenario, checkpoint
+from xc40io.studies.advice.knobs import AS_IT_IS
 from xc40io.studies.checkpoint.checkpoint import Checkpoint, Measured, daly, young
 from xc40io.studies.checkpoint.checkpoint_answer import checkpoint_answer
-from xc40io.studies.checkpoint.ways import AS_IT_IS
 from xc40io.telling.data import document_of
 from xc40io.telling.text import text_of
+from xc40io.trust.how_sure import Interval
 
 HOUR = 3600.0
 WORK = 6 * HOUR
@@ -106,12 +107,14 @@ def test_exactly_there_is_no_model_error(tmp_path: Path) -> None:
     found = checkpoint(
         Scenario(**SMALL), 2 * HOUR, state=1 << 28, exact=True, work=WORK, store=tmp_path, jobs=1
     )
-    assert all(one.write.low is None for one in found.ways)
+    assert all(one.write.real is None for one in found.ways)
 
 
 def test_measured_seconds_are_drawn_between_their_bounds() -> None:
     luck = np.array([-1.6449, 0.0, 1.6449])
-    assert Measured(10.0, 8.0, 32.0).drawn(luck) == pytest.approx([8.0, 16.0, 32.0], rel=1e-4)
+    assert Measured(10.0, Interval(8.0, 32.0, measured=True)).drawn(luck) == pytest.approx(
+        [8.0, 16.0, 32.0], rel=1e-4
+    )
     assert (Measured(10.0).drawn(luck) == 10.0).all()
 
 

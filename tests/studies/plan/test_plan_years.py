@@ -16,7 +16,7 @@ from xc40io.config.machine import load_machine
 from xc40io.config.units import parse_bytes
 from xc40io.config.workload_mix import WorkloadMix, read_mix
 from xc40io.studies.plan.mix_runs import Setting, run_mix
-from xc40io.studies.plan.plan_years import MixYears, plan_years, written_bytes
+from xc40io.studies.plan.plan_years import MixYears, plan_years
 from xc40io.studies.simulations import Simulations
 
 OWN = {"nodes": 1, "ppn": 2, "workload": {"ior": "-w -r -F -b 1m -t 1m"}}
@@ -100,7 +100,7 @@ def test_what_is_read_is_not_written(command: str) -> None:
         one := mix(ONE | {"workload": {"ior": command}}), [Setting(one.machine)], [1], Simulations()
     )
     assert isinstance(outcome, tuple)
-    assert written_bytes(outcome[0]) == 2 << 20
+    assert outcome[0].records[0].written == 2 << 20
 
 
 @pytest.mark.parametrize(
