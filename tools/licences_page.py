@@ -6,8 +6,6 @@ what is installed in ``.venv``: the versions of ``constraints.txt``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from configparser import ConfigParser
 from importlib.metadata import Distribution, distribution
@@ -18,6 +16,7 @@ from packaging.utils import canonicalize_name
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.extras import EXTRAS
+from xc40io.telling.data import csv_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
@@ -148,13 +147,11 @@ def users() -> dict[str, list[str]]:
 
 def table() -> str:
     """Return the list of libraries, as CSV."""
-    by, text = users(), io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("library", "version", "licence", "needed by"))
+    by, rows = users(), [("library", "version", "licence", "needed by")]
     for name, version in sorted(pinned().items(), key=lambda pin: pin[0].lower()):
         whom = " ".join(by.get(canonicalize_name(name), ["tests"]))
-        rows.writerow((name, version, licence(distribution(name)), whom))
-    return text.getvalue()
+        rows.append((name, version, licence(distribution(name)), whom))
+    return csv_lines(rows)
 
 
 def main() -> None:

@@ -15,7 +15,6 @@ parameters stands in :data:`TABLE`.
 from __future__ import annotations
 
 import csv
-import io
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from typing import NamedTuple
 
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.errors import InputError
+from xc40io.telling.data import csv_lines
 from xc40io.validation.free_parameter import (
     FreeParameter,
     WholeParameter,
@@ -139,17 +139,17 @@ def _named(parameter: FreeParameter) -> str:
 
 def sensitivity_table(parameters: Iterable[FreeParameter], kept: Mapping[str, SeenClaims]) -> str:
     """Return the parameters that some rows see, as CSV: those first that most see."""
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(("parameter", "machines that share it", "seen by", "of", "elasticity"))
+    rows: list[tuple[object, ...]] = [
+        ("parameter", "machines that share it", "seen by", "of", "elasticity")
+    ]
     known = ((one, kept.get(parameter_name(one.path, one.machines))) for one in parameters)
     found = [(one, seen) for one, seen in known if seen is not None and seen.rows]
     for one, seen in sorted(found, key=lambda pair: -pair[1].rows):
         best = [f"{claim} {elasticity:+.2f}" for claim, elasticity in seen.best]
         more = ["..."] if seen.rows > len(seen.best) else []
         told = (one.path, ", ".join(one.machines), seen.rows, seen.tried, ", ".join(best + more))
-        rows.writerow(told)
-    return text.getvalue()
+        rows.append(told)
+    return csv_lines(rows)
 
 
 def main(tables: list[str]) -> None:

@@ -27,8 +27,6 @@ A line that begins with ``{{if B04 B05 hold}}`` is left out unless they all do; 
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 import sys
@@ -42,6 +40,7 @@ from textwrap import fill
 from xc40io.archive.whole_files import write_whole
 from xc40io.config.errors import InputError
 from xc40io.telling.cells import written
+from xc40io.telling.data import csv_lines
 from xc40io.topology.text import format_count
 from xc40io.trust.model_error import model_errors
 from xc40io.validation.claim import Claim, load_claims
@@ -395,12 +394,6 @@ def _beside(*tables: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
         yield (name, *chain.from_iterable(sides))
 
 
-def _csv(rows: Iterable[tuple[str, ...]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
 def trust_pages(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> dict[Path, str]:
     """Return the texts of the page, its annex and the tables."""
     results = Results(claims, kept)
@@ -408,7 +401,7 @@ def trust_pages(claims: Mapping[str, Claim], kept: Mapping[str, Result]) -> dict
         page: results.fill(template.read_text(encoding="utf-8"))
         for page, template in TEMPLATES.items()
     }
-    return pages | {TABLES[name]: _csv(rows) for name, rows in results.tables().items()}
+    return pages | {TABLES[name]: csv_lines(rows) for name, rows in results.tables().items()}
 
 
 def documents(pages: Mapping[Path, str]) -> dict[Path, str]:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from xc40io.config.errors import InputError
 from xc40io.config.files import read_mapping, shipped
-from xc40io.config.machine import Machine, real_machines, shipped_machines
+from xc40io.config.machine import Machine, load_machine, shipped_machines
 from xc40io.config.model import Model, checked
 from xc40io.config.parts.provenance import leaves
 from xc40io.validation.free_parameter import FreeParameter, paths_that_move
@@ -135,9 +135,11 @@ def _differs(path: str) -> float:
 def _spreads() -> dict[str, float]:
     """Return the same of all values that some machines have of their own, each number once."""
     logs: dict[str, set[float]] = {path: set() for path in _paths()}
-    files = shipped("machines")
-    for machine in real_machines():
-        values, file = machine.values(), files[machine.name]
+    for file in shipped("machines").values():
+        machine = load_machine(file)
+        if machine.imagined:
+            continue  # nobody's values
+        values = machine.values()
         for path in logs.keys() & set(leaves(read_mapping(file))):
             if RANGE in machine.provenance[path].source:
                 continue  # its measurements would be asked twice

@@ -45,4 +45,4 @@ def check_described(scenario: Scenario | JobsScenario, place: str, striping: str
         if workload.options.get("trace"):
             return  # long to open, and says itself what is wrong with it
         with naming(f"workload.{workload.program}"):
-            Submission(scenario, workload_of(workload)).check(machine)
+            Submission.to(machine, scenario, workload_of(workload)).check(machine)

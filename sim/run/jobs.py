@@ -326,8 +326,8 @@ def submission_of(
     try:
         check_job(view, machine)
         workload = workload_of(view.workload)
-        job = Submission(view, workload, entry.job.name, entry.job.start, allocation)
-        job = job.laid_out(machine)
+        own = {"name": entry.job.name, "start": entry.job.start, "allocation": allocation}
+        job = Submission.to(machine, view, workload, **own)
         job.check(machine)
     except InputError as error:
         raise in_job(entry.job.name, error) from error

@@ -75,7 +75,7 @@ def simulate(
     scenario = asked_scenario(scenario)
     machine = machine_of(scenario)
     workload = workload or workload_of(scenario.workload)
-    job = Submission(scenario, workload).laid_out(machine)
+    job = Submission.to(machine, scenario, workload)
     job.check(machine)
     (result,) = run_jobs(
         machine,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,6 +79,17 @@ class Submission(NamedTuple):
     # What it gets, as in an earlier run; chosen as the scenario says unless given.
     allocation: Allocation | None = None
 
+    @staticmethod
+    def to(machine: Machine, scenario: Scenario, workload: Workload, **more: Any) -> Submission:
+        """Return a job that is to run on a machine, its files laid out as they are there.
+
+        ``more`` are the other fields.
+        """
+        striping = machine.lustre.laid_out(scenario.striping)
+        if striping is not scenario.striping:
+            scenario = scenario.model_copy(update={"striping": striping})
+        return Submission(scenario, workload, **more)
+
     @property
     def ranks(self) -> int:
         """How many ranks it has."""
@@ -104,14 +115,6 @@ class Submission(NamedTuple):
     def bytes_to_move(self) -> int:
         """Bytes that it will read and write, about."""
         return self.workload.bytes_to_move(self.ranks)
-
-    def laid_out(self, machine: Machine) -> Submission:
-        """Return it with the layout that files have there by default, if it asks for none."""
-        asked = self.scenario.striping
-        striping = machine.lustre.laid_out(asked)
-        if striping is asked:
-            return self
-        return self._replace(scenario=self.scenario.model_copy(update={"striping": striping}))
 
     def check(self, machine: Machine) -> None:
         """Raise InputError unless a machine can run the job, in less than hours."""

@@ -103,7 +103,8 @@ class Case:
         """Return what the run will be, about."""
         scenario, machine = self.scenario, self.machine
         if isinstance(scenario, Scenario):
-            return foreseen([Submission(scenario, workload_of(scenario.workload))], machine)
+            job = Submission.to(machine, scenario, workload_of(scenario.workload))
+            return foreseen([job], machine)
         jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name not in self.absent]
         return foreseen([submission_of(scenario, machine, one, None) for one in jobs], machine)
 

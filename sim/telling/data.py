@@ -6,8 +6,9 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, is_dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from xc40io.config.extras import need
@@ -108,12 +109,18 @@ def csv_text(table: Table) -> str:
     """Return a table as CSV: the columns that pandas has; empty where a value is none."""
     told = list(_told(table.columns))
     exact = [float if column.unit.type is float else None for column in told]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.name for column in told])
-    for row in _flat(table.columns, records(table.rows)):
-        writer.writerow(
+    rows = (
+        [
             value if kind is None or value is None else kind(value)
             for value, kind in zip(row, exact, strict=True)
-        )
+        ]
+        for row in _flat(table.columns, records(table.rows))
+    )
+    return csv_lines(chain([[column.name for column in told]], rows))
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> str:
+    """Return rows of cells as CSV, each on a line."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

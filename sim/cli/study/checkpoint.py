@@ -11,7 +11,7 @@ from xc40io.cli import options
 from xc40io.cli.exports import Command
 from xc40io.cli.face import typed_command
 from xc40io.cli.job_options import describe, described
-from xc40io.cli.study.named import scenario_of_words
+from xc40io.cli.study.named import one_job_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, naming
@@ -151,9 +151,4 @@ def _scenario(
             "what is a checkpoint? Right would be --state 2TiB, a scenario or a job script, or a "
             "command line behind a double dash"
         )
-    found = scenario_of_words(context, arguments, assignments, job, (), stand_in)
-    if not isinstance(found, Scenario):
-        raise InputError(
-            f"{arguments[0]}: several jobs; right would be one, with the others as background"
-        )
-    return found
+    return one_job_of_words(context, arguments, assignments, job, (), stand_in)

@@ -77,6 +77,24 @@ def scenario_of_words(
     return scenario_of_name(context, name, assignments, job, recorded, stand_in)
 
 
+def one_job_of_words(
+    context: click.Context,
+    arguments: tuple[str, ...],
+    assignments: tuple[str, ...],
+    job: dict[str, Any],
+    recorded: tuple[str, ...],
+    stand_in: str | None,
+) -> Scenario:
+    """Return the same, but of one job; InputError if it has several."""
+    found = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
+    if isinstance(found, JobsScenario):
+        raise InputError(
+            f"{context.info_name} {arguments[0]}: it has several jobs; right would be a scenario "
+            "of a single one"
+        )
+    return found
+
+
 def scenario_of_name(
     context: click.Context,
     name: str,

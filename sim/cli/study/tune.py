@@ -10,9 +10,8 @@ import click
 from xc40io.cli import options
 from xc40io.cli.face import INTERRUPTED, typed_command
 from xc40io.cli.job_options import described
-from xc40io.cli.study.named import scenario_of_words
+from xc40io.cli.study.named import one_job_of_words
 from xc40io.cli.study_options import Findings, Study, findings_of, study_options, tell_runs
-from xc40io.config.errors import InputError
 from xc40io.config.scenario import Scenario
 from xc40io.studies.axes import parse_axes
 from xc40io.studies.output_period import read_time
@@ -150,7 +149,7 @@ def tune(
         "beside": beside,
     }
     period = read_time("--every", every)
-    scenario = _scenario(context, assignments, job, arguments, recorded, stand_in)
+    scenario = one_job_of_words(context, arguments, assignments, job, recorded, stand_in)
     script = _script(arguments, scenario)  # as it is now: a search takes minutes
     real: list[RealRun] = []
     found = study.run(
@@ -228,20 +227,3 @@ def _findings(scenario: Scenario, found: Tuning, edited: EditedScript | None) ->
         page=lambda: tuning_answer(title, found, typed_command(), edited),
         status=0 if found.finished else INTERRUPTED,
     )
-
-
-def _scenario(
-    context: click.Context,
-    assignments: tuple[str, ...],
-    job: dict[str, Any],
-    arguments: tuple[str, ...],
-    recorded: tuple[str, ...],
-    stand_in: str | None,
-) -> Scenario:
-    """Return the job: what is named, or a command line."""
-    scenario = scenario_of_words(context, arguments, assignments, job, recorded, stand_in)
-    if not isinstance(scenario, Scenario):
-        raise InputError(
-            f"tune {arguments[0]}: it has several jobs; right would be a scenario of a single one"
-        )
-    return scenario
