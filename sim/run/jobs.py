@@ -219,6 +219,7 @@ def simulate_some(
     *,
     record: bool = False,
     progress: Progress | None = None,
+    until: float | None = None,
 ) -> list[Result]:
     """Run some of the jobs of a scenario together; return a result for each, in their order.
 
@@ -234,16 +235,22 @@ def simulate_some(
         Whether to record what each did.
     progress
         Told from time to time how far the run has come.
+    until
+        Simulated seconds after which it is given up; never unless given.
 
     Raises
     ------
     InputError
         As :func:`simulate_jobs`.
+    OvertimeError
+        If it is given up.
     """
     machine = machine_of_jobs(scenario)
     jobs = [entry for entry in seeded_jobs(scenario) if entry.job.name in names]
     check_jobs_fit(tuple(entry.job for entry in jobs), machine)
-    results = _run(scenario, machine, jobs, allocations, record=record, progress=progress)
+    results = _run(
+        scenario, machine, jobs, allocations, record=record, progress=progress, until=until
+    )
     at_work = _at_work(results)
     return [dataclasses.replace(result, at_work=at_work) for result in results]
 
@@ -256,6 +263,7 @@ def _run(
     *,
     record: bool = False,
     progress: Progress | None = None,
+    until: float | None = None,
 ) -> list[Result]:
     """Run jobs together, each with its given allocation, if any."""
     submissions = [
@@ -273,6 +281,7 @@ def _run(
         ],
         record=record,
         progress=progress,
+        until=until,
     )
 
 

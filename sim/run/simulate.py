@@ -29,12 +29,17 @@ from xc40io.workloads.catalogue import workload_of
 from xc40io.workloads.workload import Workload
 
 
+class OvertimeError(Exception):
+    """A run has taken as many simulated seconds as it may, and was given up."""
+
+
 def simulate(
     scenario: Scenario | str | Path,
     *,
     progress: Progress | None = None,
     workload: Workload | None = None,
     record: bool = False,
+    until: float | None = None,
 ) -> Result:
     """Run a scenario of one job to its end.
 
@@ -50,6 +55,8 @@ def simulate(
         yet.
     record
         Whether to record every call, RPC, request, lock and wait: ``Result.recording``.
+    until
+        Simulated seconds after which it is given up; never unless given.
 
     Returns
     -------
@@ -60,6 +67,8 @@ def simulate(
     ------
     InputError
         If the scenario asks for what the machine or the simulator does not have.
+    OvertimeError
+        If it is given up.
 
     Examples
     --------
@@ -85,6 +94,7 @@ def simulate(
         faults=said_faults(scenario.faults, scenario.slow),
         record=record or workload.needs_recording,
         progress=progress,
+        until=until,
     )
     return result
 
@@ -98,6 +108,7 @@ def run_jobs(
     faults: Sequence[FieldFault] = (),
     record: bool = False,
     progress: Progress | None = None,
+    until: float | None = None,
 ) -> list[Result]:
     """Run jobs to their ends.
 
@@ -109,6 +120,8 @@ def run_jobs(
         The jobs, checked, in the order in which they get their nodes.
     background, seed, faults, record, progress
         As :func:`~xc40io.run.built_machine.build_machine` takes them.
+    until
+        As :func:`simulate` takes it.
 
     Returns
     -------
@@ -135,7 +148,7 @@ def run_jobs(
     )
     environment = built.environment
     processes = [environment.process(run.process()) for run in built.runs]
-    _run(built, environment.all_of(processes))
+    _run(built, environment.all_of(processes), until)
     if progress is not None:
         everything = work_of(submissions)
         progress(everything, everything)
@@ -147,11 +160,13 @@ def run_jobs(
     ]
 
 
-def _run(built: BuiltMachine, done: simpy.Event) -> None:
+def _run(built: BuiltMachine, done: simpy.Event, until: float | None) -> None:
     """Run everything until all is done.
 
     Raises
     ------
+    OvertimeError
+        If it is not done at ``until`` (s).
     InputError
         If nothing is left that could happen before, or it takes longer than the clock can tell.
     FailureError
@@ -159,11 +174,13 @@ def _run(built: BuiltMachine, done: simpy.Event) -> None:
     """
     environment = built.environment
     try:
-        environment.run(until=done)
+        environment.run(until=done if until is None else done | environment.timeout(until))
     except RuntimeError as error:
         if done.triggered or environment.peek() < np.inf:
             raise
         raise deadlock(built.plane, built.runs, float(environment.now)) from error
+    if not done.processed and until is not None:
+        raise OvertimeError
     if environment.now > MOST_SECONDS:
         raise InputError(
             f"the run takes {environment.now:.3g} s, and the clock tells nanoseconds apart up to "

@@ -67,24 +67,35 @@ class Case:
     allocations: Mapping[str, Allocation] = field(default_factory=dict)
 
     def run(
-        self, *, record: bool = False, progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        record: bool = False,
+        progress: Callable[[int, int], None] | None = None,
+        until: float | None = None,
     ) -> dict[str, Result]:
         """Return the result of each job, by name.
 
         ``record``: with a recording. ``progress``: told how many bytes have been moved, and of how
-        many.
+        many. ``until``: simulated seconds after which the run is given up.
 
         Raises
         ------
         InputError
             If the scenario asks for what the machine or the simulator does not have.
+        OvertimeError
+            If it is given up.
         """
         if isinstance(self.scenario, Scenario):
-            return {"": simulate(self.scenario, record=record, progress=progress)}
+            return {"": simulate(self.scenario, record=record, progress=progress, until=until)}
         names = [entry.job.name for entry in seeded_jobs(self.scenario)]
         left = [name for name in names if name not in self.absent]
         results = simulate_some(
-            self.scenario, left, self.allocations, record=record, progress=progress
+            self.scenario,
+            left,
+            self.allocations,
+            record=record,
+            progress=progress,
+            until=until,
         )
         return dict(zip(left, results, strict=True))
 

@@ -138,6 +138,9 @@ def size_knob(nature: JobNature) -> Knob:
         values.add(present)
 
     choices, words = tuple(sorted(values)), "bytes of a stripe"
+    idle = _beside_layouts(nature)
+    if not nature.collective:  # else aggregators go by it
+        idle = {**idle, COUNT: frozenset({1})}
     return Knob(
         SIZE,
         words,
@@ -146,7 +149,7 @@ def size_knob(nature: JobNature) -> Knob:
         _with_size,
         present,
         label=SHORT_SIZES.write,
-        idle=_beside_layouts(nature),
+        idle=idle,
         phrase=lambda value: f"stripes of {format_bytes(value)}",
     )
 

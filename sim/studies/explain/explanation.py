@@ -103,6 +103,7 @@ class Explanation(StudyResult):
     phases: tuple[PhaseExplanation, ...]  # its kinds of phases, job by job and in their order
     runs: int  # how many were made beside it
     refused: tuple[tuple[str, str], ...]  # changes that could not be tried, each with the reason
+    slower: tuple[str, ...] = ()  # what was given up when I/O had taken twice as long
     unfinished: bool = False  # whether runs are missing, as time was over or somebody interrupted
     interrupted: bool = False  # whether somebody did
     period: float | None = None  # seconds from one output of the job to the next, if it is known
@@ -257,7 +258,8 @@ def explain(
     told, paths = _told(explained), _paths(explained)
     found = [load for _, load in told]
     kinds = [phase for phase, _ in told]
-    runs = Trials(scenario, seconds_of(results), kinds, jobs or processors(), progress, kept)
+    base, clock = seconds_of(results), max(one.started + one.simulated for one in results.values())
+    runs = Trials(scenario, base, clock, kinds, jobs or processors(), progress, kept)
     if budget is not None:
         runs.until(began + _EXPLORING * budget)
     listed = whole.listed()
@@ -298,9 +300,15 @@ def explain(
         )
         for phase, load in told
     )
-    refused = tuple(sorted(runs.refused))
     return Explanation(
-        scenario, results, phases, runs.made, refused, runs.unfinished, runs.interrupted
+        scenario,
+        results,
+        phases,
+        runs.made,
+        tuple(sorted(runs.refused)),
+        tuple(sorted(runs.slower)),
+        runs.unfinished,
+        runs.interrupted,
     )
 
 

@@ -92,6 +92,7 @@ EXPLANATION = (
             Column("reason", WORDS, lambda one: one[1]),
         ),
     ),
+    Column("slower", ANY, help="Given up when I/O had taken twice as long as it is."),
 )
 
 
@@ -148,6 +149,9 @@ def _sections(
     if explanation.refused:
         untried = [Points([": ".join(each) for each in explanation.refused])]
         yield Section("refused", "What could not be tried", untried, on="page")
+    if explanation.slower:
+        slower = [Points(explanation.slower)]
+        yield Section("slower", "What takes more than twice as long", slower, on="page")
     if explanation.cost is not None:
         yield Section("cost", "What it costs", [Text(explanation.cost.words)], on="page")
     how = Text(
@@ -210,7 +214,14 @@ def _reasons(explanation: Explanation, named: Mapping[Phase, str]) -> Iterator[T
     if explanation.cost is not None:
         yield Text(explanation.cost.words)
     refused = (f"Could not be tried: {': '.join(each)}" for each in explanation.refused)
-    yield Text("\n".join([how, *refused]))
+    yield Text("\n".join([how, *_slower(explanation), *refused]))
+
+
+def _slower(explanation: Explanation) -> Iterator[str]:
+    """Yield what was given up: other settings of one kind in one line."""
+    if explanation.slower:
+        words = "; ".join(explanation.slower)
+        yield f"Given up when I/O had taken more than twice as long: with {words}."
 
 
 def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:

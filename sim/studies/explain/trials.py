@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
+from xc40io.run.simulate import OvertimeError
 from xc40io.studies.advice.changes import Change, JobChanges
 from xc40io.studies.advice.job_nature import REPLAY
 from xc40io.studies.advice.knobs import Who
@@ -144,6 +145,24 @@ class Trial(NamedTuple):
     change: Change | None = None
 
 
+class Attempt(NamedTuple):
+    """A run to be made in some process."""
+
+    case: Case
+    until: float | None  # simulated seconds after which it is given up
+
+    def size(self) -> float:
+        """Return about how many bytes are simulated one by one."""
+        return self.case.size()
+
+    def seconds(self) -> Seconds | None:
+        """Make it; return how long its phases took, None if it was given up."""
+        try:
+            return seconds_of(self.case.run(until=self.until))
+        except OvertimeError:
+            return None
+
+
 def of_change(change: Change) -> Trial:
     """Return the run with a change."""
     return Trial(change.words, change.typed, change.case, change.who, change=change)
@@ -160,6 +179,8 @@ class Trials:
         How many runs there were.
     refused
         Words of what could not be tried, with the reason.
+    slower
+        Words of what was given up when its I/O had taken twice as long as it is.
     unfinished
         Whether runs are missing.
     interrupted
@@ -170,6 +191,7 @@ class Trials:
         self,
         scenario: Scenario | JobsScenario,
         base: Seconds,
+        clock: float,
         told: Sequence[Phase],
         processes: int,
         progress: Callable[[int, int], None] | None,
@@ -186,6 +208,7 @@ class Trials:
         self._ahead = 0  # runs that may follow those that are asked for, at most
         self._total: int | None = None  # as it was told last: it only becomes smaller
         self.refused: list[tuple[str, str]] = []
+        self.slower: list[str] = []
         self._told = told
         self._counting = _counting(told)
         self._processes = processes
@@ -194,19 +217,26 @@ class Trials:
         self._ended: dict[str, dict[int, Seconds]] = {}  # by how far the seed is from the first
         self._bases = {0: base}
         self._doubts: dict[tuple[str, Phase, float], Doubt | None] = {}
+        self._clock = clock
         self._longest = max(self._counting, key=base.__getitem__, default=None)
 
     def make(self, trials: Iterable[Trial]) -> None:
         """Run what was not run before; a change of the machine is the same for every job."""
         fresh = {f"{one.words} {one.typed}": one for one in trials}
         fresh = {key: one for key, one in fresh.items() if key not in self._trials}
-        ended = self._run({key: one.case for key, one in fresh.items()})
+        ended = self._run({key: one.case for key, one in fresh.items()}, self._limit())
         self._trials |= {key: one for key, one in fresh.items() if key in ended}
         for key, outcome in ended.items():
-            if isinstance(outcome, Failure):
+            if outcome is None:
+                self.slower.append(self._trials[key].words)
+            elif isinstance(outcome, Failure):
                 self.refused.append((self._trials[key].words, outcome.reason))
             else:
                 self._ended[key] = {0: outcome}
+
+    def _limit(self) -> float:
+        """Return the simulated seconds after which I/O has surely taken twice as long as it is."""
+        return self._clock + self._whole(self.base)
 
     def until(self, moment: float) -> None:
         """Begin no run after a moment of the monotonic clock, and end those under way then."""
@@ -246,7 +276,7 @@ class Trials:
         for into, name in ((self._bases, ""), *((self._ended[key], f" {key}") for key in keys)):
             for shift in shifts:
                 one = ended.get(f"{shift}{name}")
-                if one is not None and not isinstance(one, Failure):
+                if isinstance(one, dict):
                     into[shift] = one
 
     @staticmethod
@@ -433,28 +463,32 @@ class Trials:
         parts = [seconds.get(phase, 0.0) for phase in self._counting]
         return sum(parts) if all(parts) else 0.0
 
-    def _run(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
-        """Run cases; tell the progress over all that there may be."""
+    def _run(
+        self, cases: Mapping[str, Case], until: float | None = None
+    ) -> dict[str, Seconds | Failure | None]:
+        """Run cases; tell the progress over all that there may be. None of what is given up."""
         ended = self._recalled(cases)
         if cases:
             self._tell(len(ended), len(cases))
-        missing = {key: case for key, case in cases.items() if key not in ended}
+        missing = {key: Attempt(case, until) for key, case in cases.items() if key not in ended}
         for key, outcome in self._simulated(missing):
             ended[key] = outcome
-            if self._kept is not None and not isinstance(outcome, Failure):
+            if self._kept is not None and isinstance(outcome, dict):
                 self._kept.put(cases[key], outcome)
             self._tell(len(ended), len(cases))
         self.made += len(ended)
         return {key: ended[key] for key in cases if key in ended}  # no process decides the order
 
-    def _recalled(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure]:
+    def _recalled(self, cases: Mapping[str, Case]) -> dict[str, Seconds | Failure | None]:
         """Return what is known of cases from before."""
         if self._kept is None:
             return {}
         found = ((key, self._kept.get(case)) for key, case in cases.items())
         return {key: seconds for key, seconds in found if seconds is not None}
 
-    def _simulated(self, cases: Mapping[str, Case]) -> Iterator[tuple[str, Seconds | Failure]]:
+    def _simulated(
+        self, cases: Mapping[str, Attempt]
+    ) -> Iterator[tuple[str, Seconds | Failure | None]]:
         """Yield what comes of cases as they end, until the time is over or somebody interrupts."""
         if not cases:
             return
@@ -463,7 +497,7 @@ class Trials:
             return
         left = len(cases)
         try:
-            for ended in each(_seconds, cases, self._processes, size=Case.size):
+            for ended in each(Attempt.seconds, cases, self._processes, size=Attempt.size):
                 yield ended
                 left -= 1
                 if left and time.monotonic() > self._until:
@@ -488,11 +522,6 @@ def _counting(told: Sequence[Phase]) -> list[Phase]:
     """Return the phases whose seconds are the I/O: of a replay, which also computes, its calls."""
     with_calls = {one.job for one in told if one.name != REPLAY}
     return [one for one in told if one.name != REPLAY or one.job not in with_calls]
-
-
-def _seconds(case: Case) -> Seconds:
-    """Make a run; return how long its phases took."""
-    return seconds_of(case.run())
 
 
 def _happened(one: TrialRun) -> bool:
