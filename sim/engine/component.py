@@ -207,8 +207,12 @@ class Component:
 
     def pools(self) -> dict[str, Pool]:
         """Return the pools of its own tables, by the names of the tables."""
-        fields = ((name, getattr(self, name)) for name in annotated(type(self)))
-        return {name.removeprefix("spare_"): pool for name, pool in fields if type(pool) is Pool}
+        fields = self.__dict__
+        return {
+            name.removeprefix("spare_"): fields[name]
+            for name, kind in annotated(type(self)).items()
+            if kind is Pool
+        }
 
     def uses(self) -> dict[str, Component]:
         """Return the components that it uses, by the names that it has for them."""

@@ -25,15 +25,14 @@ class Rows:
 
     def __init__(self, tables: Tables) -> None:
         self._components = list(tables.uses().values())
-        self._tables = [_Table(part, name) for part in self._components for name in part.pools()]
+        pools = [(part, name, pool) for part in self._components for name, pool in part.pools().items()]
+        self._tables = [_Table(part, name) for part, name, _ in pools]
         # int64 (pools, 3): what the pools of all tables count, in one place
         self.counts: Integers = np.zeros((len(self._tables), COUNTS), np.int64)
         self._network = tables.network
-        for i, table in enumerate(self._tables):
-            pool = table.owner.pools()[table.name]
+        for i, (part, name, pool) in enumerate(pools):
             self.counts[i] = pool.counts
-            shared = Pool(pool.rows, self.counts[i])
-            setattr(table.owner, f"spare_{table.name}", shared)
+            setattr(part, f"spare_{name}", Pool(pool.rows, self.counts[i]))
         self.demanded()
         self.make_room()
 

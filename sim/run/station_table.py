@@ -147,13 +147,15 @@ def station_table(plane: Plane, book: StationBook) -> StationTable:
         row=used.row.astype(np.int64),
         bin_width=float(bins.width[0]),
         bin_bytes=bins.bytes,
-        bin_busy=_by_station(bins.busy),
+        bin_busy=_by_station(bins.busy, int(used.free.max(initial=0.0) / bins.width[0]) + 1),
     )
 
 
-def _by_station(busy: Floats) -> Floats:
-    """Return time bins with those of a station side by side: reports add these up."""
-    reached = int(np.flatnonzero(busy.any(axis=0)).max(initial=-1)) + 1  # most runs are short
+def _by_station(busy: Floats, reached: int) -> Floats:
+    """Return time bins with those of a station side by side: reports add these up.
+
+    ``reached``: how many of them services came to; most runs are short.
+    """
     lying = np.zeros(busy.shape)
     lying[:, :reached] = busy[:, :reached]
     return lying
