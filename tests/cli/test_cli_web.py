@@ -57,5 +57,5 @@ def test_it_serves_until_it_is_interrupted(monkeypatch):
             assert b"xc40io explorer" in answer.read()
             assert "token" not in answer.url
         one.process.send_signal(signal.SIGINT)
-        assert one.process.wait(20) in (0, 130)
+        assert one.process.wait(120) in (0, 130)
         assert "Traceback" not in one.process.stderr.read()

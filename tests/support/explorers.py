@@ -52,7 +52,7 @@ def served(*options: str) -> Iterator[Served]:
         finally:
             process.send_signal(signal.SIGTERM)
             try:
-                process.wait(30)
+                process.wait(120)
             finally:
                 process.kill()
 
@@ -66,6 +66,6 @@ def browsing() -> Iterator[Browser]:
     playwright = pytest.importorskip("playwright.sync_api")
     with playwright.sync_playwright() as driver:
         options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        started = driver.chromium.launch(executable_path=path, args=options)
+        started = driver.chromium.launch(executable_path=path, args=options, timeout=300_000)
         yield started
         started.close()
