@@ -25,7 +25,9 @@ class Rows:
 
     def __init__(self, tables: Tables) -> None:
         self._components = list(tables.uses().values())
-        pools = [(part, name, pool) for part in self._components for name, pool in part.pools().items()]
+        pools = [
+            (part, name, pool) for part in self._components for name, pool in part.pools().items()
+        ]
         self._tables = [_Table(part, name) for part, name, _ in pools]
         # int64 (pools, 3): what the pools of all tables count, in one place
         self.counts: Integers = np.zeros((len(self._tables), COUNTS), np.int64)

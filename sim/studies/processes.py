@@ -38,10 +38,72 @@ class Failure:
     reason: str
 
 
+class Crew:
+    """Processes that work for a study; they end when nobody has the crew any more.
+
+    They begin when there is work for them, and stay for the next: to start one takes as long as
+    many small runs.
+
+    Parameters
+    ----------
+    jobs
+        How many, at most; with 1 the process that asks does the work itself.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.jobs = jobs
+        self._at_work: _AtWork | None = None
+
+    @contextmanager
+    def pool(self) -> Iterator[ProcessPoolExecutor]:
+        """Give the processes to work in; if the block is left early, they are ended at once.
+
+        Raises
+        ------
+        BrokenProcessPool
+            If one ended by itself; it says how.
+        """
+        at_work, self._at_work = self._at_work or _AtWork(self.jobs), None
+        try:
+            yield at_work.pool
+        except (BrokenProcessPool, OSError) as error:  # OSError: it broke while one was started
+            at_work.pool.shutdown(cancel_futures=True)
+            raise BrokenProcessPool(at_work.words_of_end()) from error
+        except BaseException:
+            at_work.end()
+            raise
+        self._at_work = at_work
+
+    @property
+    def has_worked(self) -> bool:
+        """Whether there are processes that have done some work already."""
+        return self._at_work is not None
+
+
+class _AtWork:
+    """The processes of a crew."""
+
+    def __init__(self, workers: int) -> None:
+        self._context = _Spawning()
+        self._memory = Memory()
+        self.pool = ProcessPoolExecutor(
+            workers, mp_context=self._context, initializer=become_worker
+        )
+
+    def words_of_end(self) -> str:
+        """Say how the first of them ended that did so by itself."""
+        return self._memory.words_of_end(self._context.first_to_end())
+
+    def end(self) -> None:
+        """End all at once, whatever they do."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        self._context.terminate()
+
+
 def each(
     work: Callable[[Item], Outcome],
     items: Mapping[str, Item],
-    jobs: int,
+    crew: Crew,
     *,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
@@ -54,17 +116,17 @@ def each(
         which another process can import.
     items
         With what, by name.
-    jobs
-        Processes; with 1, or for one item, this one does the work.
+    crew
+        Who does it; for one item this process does the work.
     size
         About how long the work on an item takes, in any unit: :func:`bytes_to_move`.
     """
-    if jobs == 1 or len(items) < 2:
+    if crew.jobs == 1 or len(items) < 2:
         yield from ((key, attempt(work, item)) for key, item in items.items())
         return
     left = dict(items)
     try:
-        for key, ended in _in_processes(work, items, jobs, size):
+        for key, ended in _in_processes(work, items, crew, size):
             del left[key]
             yield key, ended
     except BrokenProcessPool:
@@ -72,7 +134,7 @@ def each(
         # repeated one at a time.
         for key, item in left.items():
             try:
-                yield from _in_processes(work, {key: item}, 1, size)
+                yield from _in_processes(work, {key: item}, Crew(1), size)
             except BrokenProcessPool as error:
                 yield key, Failure(f"its process {error}")
 
@@ -90,21 +152,20 @@ def attempt(work: Callable[[Item], Outcome], item: Item) -> Outcome | Failure:
 def _in_processes(
     work: Callable[[Item], Outcome],
     items: Mapping[str, Item],
-    jobs: int,
+    crew: Crew,
     size: Callable[[Item], float],
 ) -> Iterator[tuple[str, Outcome | Failure]]:
     """Do the work in other processes; raise BrokenProcessPool, which says how, if one ended."""
-    # The smallest goes first and alone: if the data plane has to be compiled, one process does it.
-    # Then the large ones, so that none of them is left to run alone in the end.
-    first, *others = sorted(items, key=lambda key: size(items[key]))
-    with _pool(min(jobs, len(items))) as pool:
-        with _interrupts_held():
-            alone = pool.submit(attempt, work, items[first])
-        yield first, alone.result()
-        with _interrupts_held():
-            futures = {pool.submit(attempt, work, items[key]): key for key in reversed(others)}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
+    # The largest first, so that none of them is left to run alone in the end. Before them, when the
+    # crew is new, the smallest alone: if the data plane has to be compiled, one process does it.
+    left = sorted(items, key=lambda key: -size(items[key]))
+    alone = [] if crew.has_worked else [left.pop()]
+    with crew.pool() as pool:
+        for keys in filter(None, (alone, left)):
+            with _interrupts_held():
+                futures = {pool.submit(attempt, work, items[key]): key for key in keys}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
 
 
 def bytes_to_move(job: Scenario | Job) -> float:
@@ -134,26 +195,6 @@ def _interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-@contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Give processes to work in; if the block is left early, they are ended at once."""
-    before = set(multiprocessing.active_children())
-    context = _Spawning()
-    memory = Memory()
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=become_worker)
-    try:
-        yield pool
-        pool.shutdown()
-    except (BrokenProcessPool, OSError) as error:  # OSError: it broke while one was started
-        pool.shutdown(cancel_futures=True)
-        raise BrokenProcessPool(memory.words_of_end(context.first_to_end())) from error
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - before:
-            child.terminate()
-        raise
-
-
 class _Spawning(SpawnContext):
     """Starts processes afresh, and knows them when they are gone: their pool tells no status."""
 
@@ -165,6 +206,12 @@ class _Spawning(SpawnContext):
         """Return a process that is to be started."""
         self._started.append(_Fresh(*words, **named))
         return self._started[-1]
+
+    def terminate(self) -> None:
+        """End all that are still there."""
+        for process in self._started:
+            if process.is_alive():
+                process.terminate()
 
     def first_to_end(self) -> int | None:
         """Return the status of the one that ended by itself; the pool has ended the others."""

@@ -12,7 +12,7 @@ from xc40io.config.jobs import JobsScenario
 from xc40io.config.scenario import Scenario
 from xc40io.engine.processors import processors
 from xc40io.studies.cluster import each_on_cluster
-from xc40io.studies.processes import Failure, bytes_to_simulate, each
+from xc40io.studies.processes import Crew, Failure, bytes_to_simulate, each
 from xc40io.studies.record import RunRecord, record_of, record_of_jobs
 from xc40io.studies.store import Store, scenario_hash
 
@@ -65,7 +65,7 @@ class Simulations:
         self.simulated = 0
         self.recalled = 0
         self.notes: list[str] = []
-        self._jobs = jobs
+        self._jobs, self._crew = jobs, Crew(jobs)
         self._cache = cache
         self._progress = progress
         self._scheduler = scheduler
@@ -183,7 +183,7 @@ class Simulations:
     def _simulate(self, missing: Mapping[str, Runnable]) -> Iterator[tuple[str, Ended]]:
         """Run scenarios and yield their results, in the order in which they end."""
         if self._scheduler is None:
-            yield from each(_recorded, missing, self._jobs, size=_size)
+            yield from each(_recorded, missing, self._crew, size=_size)
             return
 
         yield from each_on_cluster(_recorded, missing, self._scheduler, size=_size)

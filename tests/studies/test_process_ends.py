@@ -6,7 +6,7 @@ import os
 import signal
 
 from xc40io.studies.process_end import Memory
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 
 ENDS = {"killed": -signal.SIGKILL, "segment": -signal.SIGSEGV, "status": 7}
 
@@ -23,7 +23,9 @@ def ends(way: str) -> str:
 
 def test_each_failure_says_how_its_process_ended():
     ways = [*ENDS, "one", "two", "three"]
-    told = dict(each(ends, {way: way for way in ways}, 2, size=lambda way: float(way in ENDS)))
+    told = dict(
+        each(ends, {way: way for way in ways}, Crew(2), size=lambda way: float(way in ENDS))
+    )
     assert [told[way] for way in ways[3:]] == ways[3:]
     reasons = {way: told[way].reason for way in ENDS if isinstance(told[way], Failure)}
     assert "SIGKILL" in reasons["killed"]

@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 from xc40io.engine.processors import processors
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 from xc40io.validation.closed_loop.jobs import SEED, drawn_jobs
 from xc40io.validation.closed_loop.report import FILE, keep, kept, table
 from xc40io.validation.closed_loop.trials import JobTrial, Subject, try_advice
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
             for name, scenario in drawn_jobs(options.seed, logs).items()
             if options.only in name and name not in done
         }
-        ended = each(try_advice, jobs, options.jobs, size=Subject.size)
+        ended = each(try_advice, jobs, Crew(options.jobs), size=Subject.size)
         for count, (name, outcome) in enumerate(ended, start=1):
             if isinstance(outcome, Failure):
                 print(f"{name}: {outcome.reason}", file=sys.stderr)

@@ -26,7 +26,7 @@ from xc40io.studies.compare.side import (
     told_apart,
 )
 from xc40io.studies.measurement import MeasuredRun, Measurement, measure
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Progress, seeds_of
 from xc40io.studies.study_result import StudyResult
@@ -286,7 +286,7 @@ def run_side_by_side(
                 found[place, seed] = known
     cases = {name: sides[place].case(seed) for name, (place, seed) in missing.items()}
     foretell(cases.values(), jobs, progress)
-    for done, (name, outcome) in enumerate(each(measure, cases, jobs, size=Case.size), 1):
+    for done, (name, outcome) in enumerate(each(measure, cases, Crew(jobs), size=Case.size), 1):
         if isinstance(outcome, Failure):
             raise InputError(f"{name}: {outcome.reason}")
         found[missing[name]] = outcome

@@ -28,7 +28,7 @@ from xc40io.studies.advice.weighing import (
 )
 from xc40io.studies.case import Case, Phase, Seconds, seconds_of
 from xc40io.studies.explain.kept_seconds import KeptSeconds
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 from xc40io.trust.doubts import Doubt, doubt_of, measured_words
 from xc40io.trust.sureness import chance_faster
 
@@ -211,7 +211,7 @@ class Trials:
         self.slower: list[str] = []
         self._told = told
         self._counting = _counting(told)
-        self._processes = processes
+        self._crew = Crew(processes)
         self._progress = progress
         self._trials: dict[str, Trial] = {}
         self._ended: dict[str, dict[int, Seconds]] = {}  # by how far the seed is from the first
@@ -497,7 +497,7 @@ class Trials:
             return
         left = len(cases)
         try:
-            for ended in each(Attempt.seconds, cases, self._processes, size=Attempt.size):
+            for ended in each(Attempt.seconds, cases, self._crew, size=Attempt.size):
                 yield ended
                 left -= 1
                 if left and time.monotonic() > self._until:

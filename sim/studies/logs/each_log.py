@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from xc40io.config.errors import InputError
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 from xc40io.studies.simulations import Progress
 
 Outcome = TypeVar("Outcome")
@@ -72,7 +72,7 @@ def of_each_log(
     try:
         if progress is not None:
             progress(0, len(items))
-        for name, outcome in each(work, items, jobs, size=_size):
+        for name, outcome in each(work, items, Crew(jobs), size=_size):
             ended[name] = outcome
             if progress is not None:
                 progress(len(ended), len(items))

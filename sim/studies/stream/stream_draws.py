@@ -16,7 +16,7 @@ from xc40io.run.built_machine import Progress
 from xc40io.run.streaming.stream_outcome import StreamOutcome, StreamResult
 from xc40io.run.streaming.stream_run import Ended, Stream
 from xc40io.run.submission import Allocation
-from xc40io.studies.processes import Failure, each
+from xc40io.studies.processes import Crew, Failure, each
 from xc40io.workloads.job_records.job_record import JobRecord
 from xc40io.workloads.job_records.stream_jobs import recorded_jobs
 
@@ -180,7 +180,7 @@ def _several(
         for draw in range(scenario.draw, scenario.draw + draws)
     }
     found: dict[str, StreamResult] = {}
-    for name, ended in each(_run_draw, items, processes, size=_alike):
+    for name, ended in each(_run_draw, items, Crew(processes), size=_alike):
         if isinstance(ended, Failure):
             raise FailureError(f"{name}: {ended.reason}")
         found[name] = ended
@@ -232,7 +232,7 @@ def with_alone(stream: Stream, result: StreamResult, processes: int) -> StreamRe
         if (part := [(job.name, job.allocation) for job in result.jobs[first:][:_JOBS_OF_A_PART]])
     }
     found: dict[str, StreamOutcome] = {}
-    for name, ended in each(partial(_run_part, stream), parts, processes, size=len):
+    for name, ended in each(partial(_run_part, stream), parts, Crew(processes), size=len):
         if isinstance(ended, Failure):
             raise FailureError(f"the {name} by themselves: {ended.reason}")
         found |= {job.name: job for job in ended}
