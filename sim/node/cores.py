@@ -51,6 +51,29 @@ def rank_cores(nodes: int, per_node: int, usable: int, *, bound: bool, seed: int
     return draws.astype(np.int32)
 
 
+def idle_cores(ranks: Indices, per_node: int, usable: int) -> Indices:
+    """Return a core without a rank for a helper of each rank, as far as its node has such cores.
+
+    Parameters
+    ----------
+    ranks
+        int32 (nodes * per_node,): the cores of the ranks, as :func:`rank_cores` returns them.
+    per_node, usable
+        As there.
+
+    Returns
+    -------
+    int32 (nodes * per_node,)
+        Cores within the node, dealt in turn; the rank's own where no core is left.
+    """
+    chosen = ranks.reshape(-1, per_node).copy()
+    for node in chosen:
+        idle = np.setdiff1d(np.arange(usable, dtype=np.int32), node)
+        if len(idle):
+            node[:] = np.resize(idle, per_node)
+    return chosen.ravel()
+
+
 def list_handover(handover: float, numa_nodes: int, pagevec_size: int) -> float:
     """Return by how much each core that waits for a node's memory delays the bytes of the others.
 

@@ -19,8 +19,10 @@ from xc40io.engine.prefetch import prefetch
 from xc40io.engine.types import Table, make_table
 from xc40io.node.cores import copy, list_handover
 from xc40io.plane.causes import Cause
+from xc40io.plane.operations import Op
 from xc40io.plane.programs import Programs, charge_ahead
 from xc40io.plane.recorder import record_span
+from xc40io.plane.registry import GO_ON, performs
 from xc40io.plane.site import Site
 from xc40io.plane.stations import StationKind
 
@@ -36,7 +38,13 @@ NODE = np.dtype(
 _COPY, _CORE = int(Cause.COPY), int(Cause.CORE)
 _MEMORY, _TREE = int(Cause.MEMORY), int(Cause.TREE)
 
-_CALL = int(Cause.CALL)
+_CALL, _THINK = int(Cause.CALL), int(Cause.THINK)
+
+# States of a program that computes: what has happened, what it does next -> what may follow.
+_CAME = 0  # nothing yet: computes for its seconds -> _DELAYED
+_DELAYED = 1  # its core has worked for others: computes for as long again -> _DELAYED; or goes on
+
+_NOTHING = 1e-9  # seconds of a core that are no more than rounding
 
 
 class Nodes(Component):
@@ -230,3 +238,29 @@ def enter_call(nodes: Nodes, program_id: int, now: float) -> float:
     if begun > now:
         charge_ahead(nodes.programs, program_id, _CORE, begun - now, now)
     return charge_ahead(nodes.programs, program_id, _CALL, seconds, begun)
+
+
+@performs(Nodes, Op.COMPUTE)
+@outlined
+def compute(nodes: Nodes, program_id: int, now: float) -> float:
+    """Compute for some seconds of the core; what others give it to do meanwhile comes on top.
+
+    Helpers, ptlrpcd threads and copies are served as if nobody computed: Linux runs a thread that
+    has waited for I/O before one that has computed all the time (Documentation/scheduler,
+    sched-design-CFS: the smallest vruntime comes first).
+    """
+    program = nodes.programs.rows[program_id]
+    station = nodes.network.stations[program.core]
+    others = station.busy - max(station.free - now, 0.0)  # seconds of its work until now
+    if program.phase == _CAME:
+        program.phase = _DELAYED
+        program.ready = others
+        seconds = nodes.programs.operations[program.op].seconds
+        return charge_ahead(nodes.programs, program_id, _THINK, seconds, now)
+    delay = others - program.ready
+    if delay > _NOTHING:
+        program.ready = others
+        return charge_ahead(nodes.programs, program_id, _CORE, delay, now)
+    program.phase = _CAME
+    program.op += 1
+    return GO_ON

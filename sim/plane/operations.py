@@ -49,6 +49,7 @@ class Op(IntEnum):
     WRITE_OUT = 28  # write back what is dirty of `count` files from `file` on (sync)
     READDIR = 29  # read `count` names of the directory `file`, all of which are
     # the `entries` files from `first_entry` on, in this order; none: nobody looks at them
+    COMPUTE = 30  # compute for `seconds` of the core, which does first what others give it to do
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
@@ -87,6 +88,7 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.ITEM: ("mark", "seconds", "count"),
         Op.WRITE_OUT: ("file", "count"),
         Op.READDIR: ("file", "count", "first_entry", "entries"),
+        Op.COMPUTE: ("seconds",),
     }.items()
 }
 """The columns that an operation looks at."""

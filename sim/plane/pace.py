@@ -16,7 +16,7 @@ COMPUTING = "computing"
 """What ranks do between calls, by the name that a scenario gives it where it is slow."""
 
 _NAME = re.compile(rf"{COMPUTING}(?: of rank (?P<rank>[0-9]{{1,9}}))?(?: of job (?P<job>\S+))?")
-_COMPUTING = (int(Op.THINK), int(Op.UNTIL))
+_COMPUTING = (int(Op.THINK), int(Op.UNTIL), int(Op.COMPUTE))
 
 
 class Pace:

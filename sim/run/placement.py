@@ -15,7 +15,7 @@ from xc40io.config.scenario import Scenario, Target
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Indices, Integers
 from xc40io.machine.plane import Plane
-from xc40io.node.cores import rank_cores
+from xc40io.node.cores import idle_cores, rank_cores
 from xc40io.plane.fault_course import PlacedPrograms
 from xc40io.plane.site import Occupants
 from xc40io.run.submission import Submission
@@ -181,14 +181,15 @@ def _check_system_cores(submissions: Sequence[Submission]) -> None:
 def cores_of(job: Submission, machine: Machine) -> Indices:
     """Choose the cores of a job's programs: int32 (programs,).
 
-    A rank is where its first I/O thread is, and so are its helpers.
+    A rank is where its first I/O thread is, and so are its helpers, unless idle cores are theirs.
     """
     scenario = job.scenario
     threads = scenario.cores.threads
+    usable = machine.nodes.cores - scenario.cores.system
     cores = rank_cores(
         scenario.nodes,
         scenario.ppn * threads,
-        machine.nodes.cores - scenario.cores.system,
+        usable,
         bound=scenario.cores.bind == "cores",
         seed=scenario.seed,
     )
@@ -196,6 +197,8 @@ def cores_of(job: Submission, machine: Machine) -> Indices:
     home = np.repeat(per_rank[:, :1], job.programs, axis=1)
     if threads > 1:
         home[:, 1 : 1 + threads] = per_rank
+    elif job.workload.helpers_apart:
+        home[:, 1:] = idle_cores(home[:, 0].copy(), scenario.ppn, usable)[:, None]
     return home.ravel()
 
 

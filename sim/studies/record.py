@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from xc40io.findings.lustre_counts import lustre_counts
 from xc40io.mpi.stats import MpiRecord, Timer
-from xc40io.workloads.traits import access_of
+from xc40io.workloads.traits import COPIES, access_of
 
 if TYPE_CHECKING:
     from xc40io.run.jobs import JobsResult
@@ -109,12 +109,12 @@ class RunRecord:
 
     @property
     def written(self) -> int:
-        """Bytes that it wrote: without rows that add up others, and without checks of data."""
+        """Bytes that it wrote: without rows that add up others, checks of data, and copies."""
         return sum(
             row.bytes
             for row in self.phases
             if row.step != "all"
-            and (name := row.name.rpartition(", ")[2]) not in ("all", "write check")
+            and (name := row.name.rpartition(", ")[2]) not in ("all", "write check", *COPIES)
             and access_of(name) == "write"
         )
 

@@ -27,6 +27,9 @@ METADATA: Final = "metadata"
 
 Access = Literal["write", "read", "metadata"]
 
+COPIES = FLUSH, PARTNER_COPY, STAGE_IN = "flush", "partner copy", "stage in"
+"""Phases that move once more what was written, or what is to be read."""
+
 
 def access_of(phase: str) -> Access:
     """Return ``read`` of a phase with this word in its name, else ``write``."""

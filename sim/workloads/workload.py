@@ -71,6 +71,11 @@ class Workload(ABC):
         """Return how many helper threads each rank has; they share its core."""
         return 0
 
+    @property
+    def helpers_apart(self) -> bool:
+        """Whether helpers run on cores without a rank, as long as there are some."""
+        return False
+
     def stagers(self, scenario: Scenario) -> int:  # noqa: ARG002
         """Return how many programs on each service node of its burst buffer a job needs."""
         return 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from xc40io.engine.network import STATION, Network, make_network, set_stations
 from xc40io.engine.page import PAGE
 from xc40io.engine.types import Floats, make_table
-from xc40io.node.cores import copy, list_handover, rank_cores
+from xc40io.node.cores import copy, idle_cores, list_handover, rank_cores
 
 nodes = st.integers(1, 5)
 per_node = st.integers(1, 300)
@@ -37,6 +37,21 @@ def test_bound_ranks_share_a_core_only_if_there_are_too_few(
         assert ranks_on_core.max() == -(-per_node // usable)
         if per_node <= usable:
             assert len(set(node.tolist())) == per_node
+
+
+@given(nodes, per_node, usable, st.booleans())
+def test_helpers_have_cores_without_a_rank_if_there_are_any(
+    nodes: int, per_node: int, usable: int, bound: bool
+) -> None:
+    ranks = rank_cores(nodes, per_node, usable, bound=bound, seed=1)
+    helpers = idle_cores(ranks, per_node, usable)
+    for taken, chosen in zip(ranks.reshape(nodes, -1), helpers.reshape(nodes, -1), strict=True):
+        idle = set(range(usable)) - set(taken.tolist())
+        if idle:
+            assert set(chosen.tolist()) <= idle
+            assert len(set(chosen.tolist())) == min(len(idle), per_node)
+        else:
+            assert (chosen == taken).all()
 
 
 def test_bound_ranks_are_spread_evenly_over_the_node() -> None:

@@ -28,7 +28,7 @@ _KINDS: dict[str, tuple[Op, ...]] = {
         *(Op.OPEN, Op.CREATE, Op.CLOSE, Op.STAT, Op.UNLINK, Op.MKDIR, Op.RENAME, Op.READDIR),
     ),
     "MPI": (Op.MEET, Op.EXCHANGE, Op.WORK),
-    "computes": (Op.THINK, Op.UNTIL),
+    "computes": (Op.THINK, Op.UNTIL, Op.COMPUTE),
 }
 _ON_FILES = 3  # of them
 _KIND = np.full(len(Op), -1)

@@ -4,7 +4,9 @@
 of the rank reads it back and writes it to Lustre, all helpers together into one file a step, as
 HDF5's cache driver (vol-cache) does, or each into a file of its own, as SCR flushes checkpoints: in
 the background while the application computes, or after its last step. The application sees the
-local write; the data are safe when they are on Lustre. Both times are told.
+local write; the data are safe when they are on Lustre. Both times are told. Helpers work on the
+cores of their ranks or on idle ones, so they may delay what these compute, and their messages those
+of the application. With ``partner`` each file is also copied to the SSD of another node.
 
 *In*: what all nodes read again and again is copied once from Lustre to the SSD of each node, its
 ranks a part each; then every rank reads its part there, as often as there are epochs.
@@ -12,12 +14,16 @@ ranks a part each; then every rank reads its part there, as often as there are e
 With ``target: bb`` the burst buffer takes the place of the SSDs, and its service nodes themselves
 move the files, each the stripes that it holds, a file for a file.
 
+*Back*: the restart of a job whose first node failed and was replaced. The partner has the files of
+that node; all ranks copy anew, and each reads its file.
+
 ``direct`` does the same work on Lustre alone, for comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -26,7 +32,7 @@ from pydantic import Field
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
-from xc40io.config.units import Count, Seconds, Size, format_bytes
+from xc40io.config.units import Count, Load, Seconds, Size, format_bytes
 from xc40io.engine.types import Integers
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.communicator import Communicator
@@ -35,8 +41,11 @@ from xc40io.plane.operations import Op
 from xc40io.plane.programs import FAILED
 from xc40io.storage.places import LUSTRE, Storage
 from xc40io.workloads.job_results import Figure, Trouble
+from xc40io.workloads.kernels.application import Application
 from xc40io.workloads.kernels.kernel import Kernel, KernelRun
+from xc40io.workloads.kernels.partner_copies import PartnerCopies
 from xc40io.workloads.kernels.shared_file import in_force_of, mpi_file
+from xc40io.workloads.traits import FLUSH, PARTNER_COPY, STAGE_IN
 
 if TYPE_CHECKING:
     import simpy
@@ -48,6 +57,8 @@ _STAGERS = 4  # programs of a service node, so that reads and writes of stripes 
 _BEGIN, _END = range(2)  # marks
 _LOCAL = Storage(kind="ssd")
 _FILE = "staged"
+_REBUILD = "read from partner"
+_ALONE = 8  # cycles that are computed with nothing beside them, at most
 
 
 class Staging(Kernel):
@@ -55,7 +66,9 @@ class Staging(Kernel):
 
     name: ClassVar[str] = "staging"
 
-    mode: Literal["out", "in"] = Field("out", description="Output, or input.")
+    mode: Literal["out", "in", "back"] = Field(
+        "out", description="Output, input, or what a restart reads after a node has failed."
+    )
     size: Size = Field(
         16 << 20, description="Bytes that a rank writes in a step, or reads in an epoch."
     )
@@ -69,6 +82,23 @@ class Staging(Kernel):
     layout: Literal["job", "rank"] = Field(
         "job", description="Output on Lustre: one file of all ranks a step, or one of each rank."
     )
+    cycle: Seconds = Field(
+        0.0, description="Seconds that ranks compute between two exchanges; 0: all of `compute`."
+    )
+    exchange: Load = Field(
+        0.0, description="Bytes that a rank sends to its neighbours for a second of computing."
+    )
+    overlap: bool = Field(
+        False,
+        description="Ranks compute on, in cycles, until all is on Lustre, and then some cycles "
+        "more: how much the flush slows them down.",
+    )
+    helper: Literal["rank", "idle"] = Field(
+        "rank", description="The core of a helper: that of its rank, or one that has no rank."
+    )
+    partner: bool = Field(
+        False, description="Each file is copied to the SSD of another node as well."
+    )
     sync: bool = Field(True, description="Local writes are synced, as HDF5's cache driver does.")
     grace: Annotated[Seconds, Field(ge=0)] | None = Field(
         None,
@@ -79,6 +109,11 @@ class Staging(Kernel):
     def helpers(self) -> int:
         """One helper of each rank flushes."""
         return 1
+
+    @property
+    def helpers_apart(self) -> bool:
+        """Whether helpers run on idle cores."""
+        return self.helper == "idle"
 
     def stagers(self, scenario: Scenario) -> int:
         """Four programs on each service node move what it holds."""
@@ -110,6 +145,35 @@ class Staging(Kernel):
                 "kernel staging: layout = rank belongs to output through SSDs; input is one file, "
                 "and a burst buffer moves the files of the ranks as they are; right would be job"
             )
+        self._check_application(scenario)
+        self._check_partner(scenario)
+
+    def _check_application(self, scenario: Scenario) -> None:
+        """Raise InputError if what ranks do beside the flush cannot be."""
+        if self.mode != "out" and (self.exchange or self.overlap):
+            raise InputError(
+                "kernel staging: exchange and overlap belong to mode: out, where ranks compute "
+                "while helpers flush"
+            )
+        if self.exchange and scenario.nodes == 1:
+            raise InputError(
+                "kernel staging: exchange with nodes = 1: no other node is there; right would be 2"
+            )
+        if self.overlap and (not self.cycle or self.direct or self.grace is not None):
+            raise InputError(
+                "kernel staging: overlap looks at a flush to its end, in cycles; right would be "
+                "cycle: 1 s, and neither direct nor grace"
+            )
+
+    def _check_partner(self, scenario: Scenario) -> None:
+        """Raise InputError if there is no partner with an SSD."""
+        if not self.partner and self.mode != "back":
+            return
+        if scenario.nodes == 1 or scenario.target.kind == "bb" or self.direct or self.mode == "in":
+            raise InputError(
+                "kernel staging: partner, and mode: back, are about files on the SSDs of at least "
+                "2 nodes; right would be target: lustre or ssd, mode: out, direct: false, nodes: 2"
+            )
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that go to and from Lustre, about."""
@@ -117,7 +181,9 @@ class Staging(Kernel):
 
     def run(self, job: Job) -> Waiting:
         """Write all steps, or read all epochs."""
-        yield from (_StageOut(self, job) if self.mode == "out" else _StageIn(self, job)).run()
+        stages: dict[str, Callable[[Staging, Job], _Stage]]
+        stages = {"out": _StageOut, "in": _StageIn, "back": _StageBack}
+        yield from stages[self.mode](self, job).run()
 
 
 class _Stage(KernelRun[Staging]):
@@ -126,9 +192,14 @@ class _Stage(KernelRun[Staging]):
     def __init__(self, options: Staging, job: Job) -> None:
         super().__init__(options, job)
         self._everyone = np.arange(job.ranks)
+        self._partner = PartnerCopies(job, options.size, options.transfer)
         own = job.filesystem.storage
         self._near = own if own.kind == "bb" else _LOCAL
         self._started = float(job.filesystem.environment.now)
+
+    @abstractmethod
+    def run(self) -> Waiting:
+        """Do all of it."""
 
     def _calls(self, batch: Batch, kind: Op, file: Integers, offset: Integers | int) -> None:
         """Add the calls in which every rank, or its helper, moves its bytes of a file."""
@@ -178,6 +249,21 @@ class _Stage(KernelRun[Staging]):
         )
         batch.add(Op.FSYNC, first, file=target.first + np.arange(len(number)))
 
+    def _copy_to_partners(self, step: str, files: Integers) -> Generator[simpy.Event, Any, FileSet]:
+        """Copy a file of each rank to the SSD of the next node; return the copies, by sender."""
+        job = self._job
+        copies = job.filesystem.allocate(job.ranks, job.striping, on=_LOCAL)
+        batch = self._partner.make(files, copies.first + self._everyone)
+        yield from job.do(batch, PARTNER_COPY)
+        self._row(step, PARTNER_COPY, job.programs)
+        return copies
+
+    def _row(self, step: str, phase: str, programs: Integers, of: int | None = None) -> None:
+        """Add the row of what programs did in one step, with the files of so many ranks."""
+        times = self._job.filesystem.marks(programs)
+        moved = self._options.size * (self._job.ranks if of is None else of)
+        self._job.record(step, phase, times[:, _BEGIN], times[:, _END], moved)
+
     def _stagers(self) -> Batch:
         """Return a batch of the programs of the service nodes, which note the time."""
         batch = Batch(self._job.stagers.ravel())
@@ -193,7 +279,10 @@ class _StageOut(_Stage):
         self._in_force = in_force_of(job, _FILE)
         self._helpers = job.programs + 1
         self._whole = options.size * job.ranks
+        self._application = Application(job, options.cycle, options.exchange)
         self._flushed: list[simpy.Process] = []
+        self._flushed_at = self._started
+        self._copied: list[tuple[FileSet, FileSet]] = []  # files of each step, and their copies
         self._safe = 0
 
     def run(self) -> Waiting:
@@ -209,14 +298,37 @@ class _StageOut(_Stage):
                     waiting.append((step, files))
                 else:
                     self._start_flush(step, files)
-            yield clock.timeout(options.compute)
+            yield from self._application.compute(options.compute)
         for step, files in waiting:
             self._start_flush(step, files)
         ended = float(clock.now)
+        if options.overlap:
+            yield from self._compute_beside(self._flushed[-1])
+            self._conclude(ended, self._flushed_at)
+            return
         if self._flushed:
             last, grace = self._flushed[-1], options.grace
             yield last if grace is None else last | clock.timeout(grace)
         self._conclude(ended, float(clock.now))
+
+    def _compute_beside(self, flush: simpy.Process) -> Waiting:
+        """Compute until a flush has ended, and a while alone; tell how much slower it was."""
+        job, cycle, clock = self._job, self._options.cycle, self._job.filesystem.environment
+        times, cycles = [float(clock.now)], 0
+        while not flush.triggered:
+            yield from self._application.cycle(cycle)
+            cycles += 1
+        times.append(float(clock.now))
+        alone = min(max(cycles, 1), _ALONE)
+        for _ in range(alone):
+            yield from self._application.cycle(cycle)
+        times.append(float(clock.now))
+        begun, between, ended = times
+        lost = between - begun - cycles * (ended - between) / alone
+        share = lost / (self._flushed_at - begun) if cycles else 0.0
+        slowed = {"slowed": Figure(share, "")}
+        job.record("all", "beside flush", np.array([begun]), np.array([between]), 0, slowed)
+        job.record("all", "alone", np.array([between]), np.array([ended]))
 
     def _start_flush(self, step: int, files: FileSet) -> None:
         """Start the flush of a step; it waits for the flush of the step before."""
@@ -237,7 +349,10 @@ class _StageOut(_Stage):
         batch.add(Op.CLOSE, file=number)
         batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "write")
-        self._row(step, "local write", job.programs)
+        self._row(str(step), "local write", job.programs)
+        if options.partner:
+            copies = yield from self._copy_to_partners(str(step), number)
+            self._copied.append((files, copies))
         return files
 
     def _write_through(self, step: int) -> Waiting:
@@ -247,7 +362,7 @@ class _StageOut(_Stage):
         self._write_to_lustre(batch, job.world, step)
         batch.add(Op.MARK, mark=_END)
         yield from job.do(batch, "write")
-        self._row(step, "write", job.programs)
+        self._row(str(step), "write", job.programs)
         self._safe += self._whole
 
     def _flush(self, step: int, files: FileSet, before: simpy.Process | None) -> Waiting:
@@ -266,12 +381,26 @@ class _StageOut(_Stage):
         batch.add(Op.MARK, mark=_BEGIN)
         self._calls(batch, Op.READ, number, 0)
         self._write_to_lustre(batch, helpers, step)
-        batch.add(Op.UNLINK, file=number)
+        for needless in self._needless(step, files):
+            batch.add(Op.UNLINK, file=needless)
         batch.add(Op.MARK, mark=_END)
         failed = self._failed()
         yield job.filesystem.run(batch)
-        self._row(step, "flush", self._helpers)
+        self._row(str(step), FLUSH, self._helpers)
         self._safe += self._whole - (self._failed() - failed)
+        self._flushed_at = float(job.filesystem.environment.now)
+
+    def _needless(self, step: int, files: FileSet) -> Iterator[Integers]:
+        """Yield the files that each helper removes when a step is on Lustre.
+
+        The newest of those that have copies stay, for a restart.
+        """
+        if not self._options.partner:
+            yield files.first + self._everyone
+        elif step:
+            own, copies = self._copied[step - 1]
+            yield own.first + self._everyone
+            yield copies.first + np.roll(self._everyone, self._partner.per_node)
 
     def _stage_out(self, step: int, files: FileSet) -> Waiting:
         """Bring a step from the burst buffer to Lustre: files for files."""
@@ -282,8 +411,9 @@ class _StageOut(_Stage):
         self._move_stripes(batch, files, target, options.size)
         batch.add(Op.MARK, mark=_END)
         yield job.filesystem.run(batch)
-        self._row(step, "flush", batch.programs)
+        self._row(str(step), FLUSH, batch.programs)
         self._safe += self._whole
+        self._flushed_at = float(job.filesystem.environment.now)
 
     def _failed(self) -> int:
         """Return the bytes that helpers could not read so far."""
@@ -315,11 +445,6 @@ class _StageOut(_Stage):
         file.write_at_all(batch, pieces)
         file.sync(batch)
         file.close(batch)
-
-    def _row(self, step: int, phase: str, programs: Integers) -> None:
-        """Add the row of one step's write or flush."""
-        times = self._job.filesystem.marks(programs)
-        self._job.record(str(step), phase, times[:, _BEGIN], times[:, _END], self._whole)
 
     def _conclude(self, ended: float, now: float) -> None:
         """Tell when the application had ended, and when all was safe; if it was."""
@@ -367,7 +492,7 @@ class _StageIn(_Stage):
             batch.add(Op.CLOSE, file=file)
             batch.add(Op.MARK, mark=_END)
             yield from job.do(batch, "read", think=options.compute)
-            self._row(str(epoch), "read")
+            self._row(str(epoch), "read", job.programs)
         start, end = np.array([self._started]), np.array([float(job.filesystem.environment.now)])
         job.record("all", "application", start, end, options.size * job.ranks * options.steps)
 
@@ -379,7 +504,7 @@ class _StageIn(_Stage):
         batch.add(Op.MARK, mark=_END)
         yield job.filesystem.run(batch)
         times = job.filesystem.marks(batch.programs)
-        job.record("in", "stage in", times[:, _BEGIN], times[:, _END], size)
+        job.record("in", STAGE_IN, times[:, _BEGIN], times[:, _END], size)
 
     def _copy(self, remote: Integers, local: Integers, offset: Integers) -> Waiting:
         """Copy the input from Lustre to the SSD of each node, a part by each of its ranks."""
@@ -397,10 +522,30 @@ class _StageIn(_Stage):
         batch.add(Op.CLOSE, file=local)
         batch.add(Op.CLOSE, file=remote)
         batch.add(Op.MARK, mark=_END)
-        yield from job.do(batch, "stage in")
-        self._row("in", "stage in")
+        yield from job.do(batch, STAGE_IN)
+        self._row("in", STAGE_IN, job.programs)
 
-    def _row(self, step: str, phase: str) -> None:
-        times = self._job.marks()
-        moved = self._options.size * self._job.ranks
-        self._job.record(step, phase, times[:, _BEGIN], times[:, _END], moved)
+
+class _StageBack(_Stage):
+    """The restart of a job whose first node was lost, and is another one now."""
+
+    def run(self) -> Waiting:
+        """Bring the files of the lost node back, copy all anew, read them."""
+        options, job, every = self._options, self._job, self._everyone
+        filesystem = job.filesystem
+        lost, left = every[: self._partner.per_node], every[self._partner.per_node :]
+        there = filesystem.allocate(len(left), job.striping, size=options.size, on=_LOCAL)
+        copies = filesystem.allocate(len(lost), job.striping, size=options.size, on=_LOCAL)
+        new = filesystem.allocate(len(lost), job.striping, on=_LOCAL)
+        batch = self._partner.fetch(copies.first + lost, new.first + lost)
+        yield from job.do(batch, _REBUILD)
+        self._row("0", _REBUILD, job.programs, of=len(lost))
+        file = np.concatenate([new.first + lost, there.first + left - len(lost)])
+        yield from self._copy_to_partners("0", file)
+        batch = self._begin()
+        batch.add(Op.OPEN, file=file)
+        self._calls(batch, Op.READ, file, 0)
+        batch.add(Op.CLOSE, file=file)
+        batch.add(Op.MARK, mark=_END)
+        yield from job.do(batch, "read")
+        self._row("0", "read", job.programs)
