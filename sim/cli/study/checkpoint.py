@@ -16,7 +16,7 @@ from xc40io.cli.study_options import Findings, Study, findings_of, study_options
 from xc40io.config.asked_workload import Workload
 from xc40io.config.errors import InputError, naming
 from xc40io.config.scenario import Scenario
-from xc40io.config.units import parse_bytes, split_unit
+from xc40io.config.units import parse_bytes, parse_rate, split_unit
 from xc40io.studies.output_period import DAY, HOUR, read_time
 
 _HELP = """\
@@ -47,6 +47,12 @@ def _time(name: str, help_text: str, default: str | None = None) -> Callable[[Co
 @options.changes
 @options.stand_in
 @click.option("--state", metavar="SIZE", help="Bytes of a checkpoint, of all ranks together.")
+@click.option(
+    "--exchange",
+    metavar="RATE",
+    default="0 B/s",
+    help="Bytes that a rank sends to its neighbours for a second of computing, as in 20MB/s.",
+)
 @_time("--mtbf", "Between two failures that end the job, on average.")
 @_time("--node-mtbf", "The same of one node, as in 5y: divided by the job's nodes.")
 @_time("--work", "That the job computes.", "24h")
@@ -70,6 +76,7 @@ def checkpoint(
     assignments: tuple[str, ...],
     stand_in: str | None,
     state: str | None,
+    exchange: str,
     mtbf: str | None,
     node_mtbf: str | None,
     targets: str,
@@ -85,12 +92,15 @@ def checkpoint(
         name: read_time(f"--{name}", text) for name, text in times.items() if text is not None
     }
     size = _size(state)
+    with naming("--exchange"):
+        rate = parse_rate(exchange)
     scenario = _scenario(context, arguments, assignments, given, stand_in, size)
     found = study.run_kept(
         lambda progress: find(
             scenario,
             _mtbf(mtbf, node_mtbf, scenario.nodes),
             state=size,
+            exchange=rate,
             targets=targets.split(","),
             repeat=study.repeat,
             progress=progress,

@@ -35,7 +35,7 @@ from xc40io.telling.answer import Column, Table
 from xc40io.telling.units import PART, QUEUE, WORDS
 from xc40io.trust.how_sure import WIDTH, Interval
 from xc40io.trust.sureness import Sureness
-from xc40io.workloads.traits import access_of
+from xc40io.workloads.traits import FLUSH, PARTNER_COPY, access_of
 
 LIVES = 1000
 """Lives that are followed for each interval."""
@@ -46,6 +46,7 @@ _MINUTES = (
 )
 _NEAR = (0.7, 0.8, 0.9, 1.1, 1.25, 1.4)  # times the best of these, which are tried as well
 _SHORTEST, _OFTEST = 0.1, 1_500  # times Young's interval; checkpoints of a life
+_MOST_SLOWED = 0.99  # share of the time beside a drain
 _TIE = 0.001  # share of the time: intervals that differ by less are as good
 
 
@@ -87,12 +88,13 @@ class Point(NamedTuple):
     high: float
     writes: float
     waits: float  # for the drain of the checkpoint before
+    slowed: float  # computing that took longer beside drains
     restarts: float
     again: float  # computed again after failures
     seconds: float  # that the job takes
 
 
-_NOTHING = Point(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+_NOTHING = Point(*[0.0] * len(Point._fields))
 
 
 class Measured(NamedTuple):
@@ -120,6 +122,7 @@ class WayFound:
     beside: float  # seconds of the same while the one before is drained
     drain: Measured  # from there until it is on Lustre; 0 s if it is written there
     read: Measured
+    slowed: float = 0.0  # share of the time beside a drain by which computing falls behind
     points: tuple[Point, ...] = ()  # by their intervals
     formulas: tuple[float, float] = (0.0, 0.0)  # seconds: Young's and Daly's at the peak rate
     by_young: Point = _NOTHING  # what Young's costs
@@ -167,6 +170,7 @@ POINT = (
     Column("high", PART, help="Of 20 lives one loses more."),
     Column("writes", PART, help="Waiting for writes."),
     Column("waits", PART, help="Waiting for the drain of the one before."),
+    Column("slowed", PART, help="Computing that took longer beside drains."),
     Column("restarts", PART, help="Beginning again, the read included."),
     Column("again", PART, help="Computed again after failures."),
     Column("seconds", QUEUE, help="That the job takes."),
@@ -183,6 +187,7 @@ def checkpoint(
     step: float = Question.step,
     restart: float = Question.restart,
     state: int | None = None,
+    exchange: float = 0.0,
     targets: Sequence[str] = TARGETS,
     repeat: int = 2,
     jobs: int | None = None,
@@ -204,6 +209,8 @@ def checkpoint(
         As :class:`Question` has them, in seconds.
     state
         Bytes of a checkpoint, in place of what the scenario writes.
+    exchange
+        Bytes that a rank sends to its neighbours for a second of computing.
     targets
         Where it may be written: some of ``lustre``, ``ssd``, ``bb``.
     repeat
@@ -233,7 +240,7 @@ def checkpoint(
     if state is None:
         state = _written(job, runs)
         own = [as_it_is(job, state)]
-    ways = [*own, *ways_of(job, state, tuple(targets))]
+    ways = [*own, *ways_of(job, state, tuple(targets), exchange)]
     found, refused = _measured(ways, state, runs, seeds, exact=exact)
     if not found:
         raise InputError("; ".join(f"{name}: {reason}" for name, reason in refused))
@@ -299,29 +306,40 @@ def _found(
 ) -> WayFound:
     """Return what a way takes, by its runs."""
     sure = None if exact else Sureness(way.write)
-    read = _taken(reads, "read", None if exact else Sureness(way.read))
+    read = _taken(reads, ("read", "write"), None if exact else Sureness(way.read))
     if not way.staged:
-        write = _taken(writes, "write", sure)
+        write = _taken(writes, ("write",), sure)
         return WayFound(way, state, write, write.seconds, Measured(0.0), read)
-    alone, beside = (_row(writes, "local write", step) for step in ("0", "1"))
-    drain = _row(writes, "flush", "1")
+    near = ("local write", PARTNER_COPY) if way.partner else ("local write",)
+    alone, beside = (sum(_row(writes, name, step) for name in near) for step in ("0", "1"))
     return WayFound(
         way,
         state,
         _within("local write", alone, sure),
         beside,
-        _within("flush", drain, sure),
+        _within(FLUSH, _row(writes, FLUSH, "1"), sure),
         read,
+        _slowed(writes),
     )
 
 
-def _taken(records: Sequence[RunRecord], access: str, sure: Sureness | None) -> Measured:
-    """Return the seconds of all phases that read, or that do not."""
+def _slowed(records: Sequence[RunRecord]) -> float:
+    """Return by which share computing fell behind beside a drain, on average over the seeds."""
+    shares = [
+        row.parts["slowed"] for each in records for row in each.phases if "slowed" in row.parts
+    ]
+    return min(max(sum(shares) / len(shares), 0.0), _MOST_SLOWED)
+
+
+def _taken(
+    records: Sequence[RunRecord], accesses: Sequence[str], sure: Sureness | None
+) -> Measured:
+    """Return the seconds of all phases that do one of some things."""
     told = [
         (bound.phase, bound.seconds)
         for record in records
         for bound in record.bounds
-        if access_of(bound.phase) == access
+        if access_of(bound.phase) in accesses
     ]
     longest = max(told, key=itemgetter(1))[0]
     return _within(longest, sum(seconds for _, seconds in told) / len(records), sure)
@@ -353,6 +371,8 @@ def _cost(found: WayFound, question: Question, luck: Floats) -> Cost:
         found.read.drawn(luck),
         question.restart,
         found.way.survives,
+        found.slowed,
+        found.way.partner,
     )
 
 
@@ -399,6 +419,7 @@ def _point(every: float, cost: Cost, question: Question, failures: Failures) -> 
         float(high),
         share(spent.writes),
         share(spent.waits),
+        share(spent.slowed),
         share(spent.restarts),
         share(spent.lost),
         float(spent.whole.mean()),

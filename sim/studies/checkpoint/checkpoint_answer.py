@@ -61,6 +61,7 @@ WAYS = (
     Column("write_high", SECONDS, lambda one: _bound(one, "high"), to=To.JSON, help=_OF_TWENTY),
     Column("drain", SECONDS, lambda one: one.drain.seconds, head="drain (s)", blank=0.0),
     Column("beside", SECONDS, to=To.JSON, help="A write while the one before is drained."),
+    Column("behind", PART, lambda one: one.slowed, to=To.JSON, help="Computing, beside a drain."),
     Column("read", SECONDS, lambda one: one.read.seconds, head="read (s)", help="By a restart."),
     *behind(lambda one: one.best, POINT[:1]),
     Column("share", PART, lambda one: one.best.share, head="lost", to=To.PEOPLE),
@@ -73,6 +74,7 @@ WAYS = (
     ),
     Column("writes", PART, lambda one: one.best.writes, to=To.PEOPLE),
     Column("waits", PART, lambda one: one.best.waits, to=To.PEOPLE, blank=0.0),
+    Column("slowed", PART, lambda one: one.best.slowed, to=To.PEOPLE, blank=0.0),
     Column("again", PART, lambda one: one.best.again, head="computed again", to=To.PEOPLE),
     Column("restarts", PART, lambda one: one.best.restarts, to=To.PEOPLE),
     Column("young", LONG, lambda one: one.formulas[0], head="Young", help="At the peak rate."),
@@ -181,9 +183,15 @@ def _method(found: Checkpoint) -> str:
         f"{clock(question.work)}; a failure comes every {clock(question.mtbf)} on average, and "
         f"the job runs again {clock(question.restart)} later, plus the read. Writes, drains and "
         f"reads are simulated; {LIVES:,} lives of the job were followed for each interval, in "
-        "each of which the model is off as it was off measured runs. Computing does not slow down "
-        "while a checkpoint is drained."
+        f"each of which the model is off as it was off measured runs.{_beside(found)}"
     )
+
+
+def _beside(found: Checkpoint) -> str:
+    """Say how much slower computing is while a checkpoint is drained."""
+    staged = [one for one in found.ways if one.way.staged]
+    told = ", ".join(f"{figure(100 * one.slowed, 2)} % ({one.way.name})" for one in staged)
+    return f" While a checkpoint is drained, computing falls behind by {told}." if staged else ""
 
 
 def _figure(found: Checkpoint) -> Figure:

@@ -3,7 +3,9 @@
 A life: compute for an interval, write a checkpoint, go on. A failure ends the job at once; it
 begins again, reads the newest checkpoint that is safe, and computes anew what is newer than that.
 Where a checkpoint is first written near the nodes and then drained, it is safe once it is drained,
-at most one is drained at a time, and a failure ends a drain by compute nodes.
+at most one is drained at a time, and a failure ends a drain by compute nodes. While one is drained,
+the job computes more slowly. Where partners hold copies, a checkpoint is safe once it is written,
+and one that would have to wait for the drain is not drained.
 
 Failures come at random, each as likely at any time (exponential gaps). All lives are followed side
 by side, a checkpoint a step. The gaps of a life are those of its number, whatever the interval and
@@ -63,6 +65,8 @@ class Cost(NamedTuple):
     read: Floats  # of the newest one after a failure
     begin: float  # until the job runs again after a failure, without that read
     survives: bool = True  # whether what is written near the nodes survives a failure of one
+    slowed: float = 0.0  # share of the time beside a drain by which computing falls behind
+    skips: bool = False  # whether none waits for the drain of the one before
 
 
 class Spent(NamedTuple):
@@ -72,6 +76,7 @@ class Spent(NamedTuple):
     work: Floats  # that was done: less than all where a life was given up
     writes: Floats  # at checkpoints
     waits: Floats  # for the drain of the one before
+    slowed: Floats  # that computing took longer beside drains
     restarts: Floats  # until the job runs again, the read included
     lost: Floats  # computing that has to be done again, and whatever else a failure undid
 
@@ -91,8 +96,8 @@ def lives(work: float, every: float, cost: Cost, failures: Failures) -> Spent:
     life = _Lives(work, every, cost, failures)
     while life.step():
         pass
-    lost = life.now - life.done - life.writes - life.waits - life.restarts
-    return Spent(life.now, life.done, life.writes, life.waits, life.restarts, lost)
+    told = life.writes, life.waits, life.slowed, life.restarts
+    return Spent(life.now, life.done, *told, life.now - life.done - sum(told))
 
 
 class _Lives:
@@ -102,7 +107,7 @@ class _Lives:
         self._work, self._every, self._cost, self._failures = work, every, cost, failures
         count = failures.lives
         self.now, self.done = np.zeros(count), np.zeros(count)
-        self.writes, self.waits, self.restarts = np.zeros((3, count))
+        self.writes, self.waits, self.slowed, self.restarts = np.zeros((4, count))
         self._safe = np.zeros(count)  # work to which a restart comes back
         self._draining = np.zeros(count)  # work that will be safe when the drain has ended
         self._drained = np.full(count, -np.inf)  # when it ends
@@ -118,14 +123,17 @@ class _Lives:
             return False
         computed = np.minimum(self._every, self._work - self.done)
         last = self.done + computed >= self._work
-        at = self.now + computed
+        beside = np.maximum(self._drained - self.now, 0.0)
+        slowed = cost.slowed * np.minimum(beside, computed / (1.0 - cost.slowed))
+        at = self.now + computed + slowed
         write = np.where(self._drained > at, cost.beside, cost.write)
         write = np.where(last, 0.0, write)
         written = at + write
-        wait = np.where(last, 0.0, np.maximum(self._drained - written, 0.0))
+        wait = np.where(last | cost.skips, 0.0, np.maximum(self._drained - written, 0.0))
         end = written + wait
         struck = alive & (self._failure < end)
         well = alive & ~struck
+        self.slowed[well] += slowed[well]
         self._go_on(well, computed, write, wait, end)
         self._fail(struck, computed, written)
         return True
@@ -141,7 +149,8 @@ class _Lives:
         safe = self.done if self._cost.survives else self._draining  # that drain has ended by now
         self._safe[well] = safe[well]
         self._draining[well] = self.done[well]
-        self._drained[well] = (end + self._cost.drain)[well]
+        drained = well & (self._drained <= end)  # another one is, of those that need not wait
+        self._drained[drained] = (end + self._cost.drain)[drained]
 
     def _fail(self, struck: Mask, computed: Floats, written: Floats) -> None:
         """Let lives begin again from what is safe."""

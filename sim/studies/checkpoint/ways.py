@@ -3,7 +3,8 @@
 As the job does it; on Lustre as a file for each rank, or as one file of all, which lies on all OSTs
 and is written collectively; through the SSDs of the nodes or a burst buffer, from which it is
 drained to Lustre while the job computes. Two checkpoints are drained in one run, the second written
-while the first is drained: so the drain takes from the second write what it takes in reality.
+while the first is drained: so the drain takes from the second write what it takes in reality. Then
+the job computes until all is drained, and sends its messages: so it takes that from these, too.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ TARGETS = ("lustre", "ssd", "bb")
 
 _CALL, _TOGETHER = 16 * MIB, 1024 * MIB  # bytes of a call of a rank at most: alone, with others
 _STRIPE = 8 * MIB
+_CYCLES = 4  # of computing, in the time of a drain at peak rate
 _MOST_RPCS = 1 << 20  # of a run that are handled one by one
 _OWN = StripeRequest(count=1)
 _SHARED = StripeRequest(count=-1, size=_STRIPE)
@@ -41,6 +43,7 @@ class Way(NamedTuple):
     read: Scenario  # what a restart reads
     staged: bool = False  # whether it is drained to Lustre
     survives: bool = True  # whether it is safe from a failing node before that
+    partner: bool = False  # whether another node has a copy
 
     def peak(self) -> float:
         """Return the bytes/s at which all disks of its target write together."""
@@ -55,7 +58,9 @@ class Way(NamedTuple):
         return machine.lustre.osts * machine.lustre.ost_write_rate
 
 
-def ways_of(job: Scenario, state: int, targets: tuple[str, ...]) -> Iterator[Way]:
+def ways_of(
+    job: Scenario, state: int, targets: tuple[str, ...], exchange: float = 0.0
+) -> Iterator[Way]:
     """Yield the ways in which a job can write its state, each to a target that its machine has.
 
     Parameters
@@ -66,6 +71,8 @@ def ways_of(job: Scenario, state: int, targets: tuple[str, ...]) -> Iterator[Way
         Bytes of a checkpoint, of all ranks together.
     targets
         Of those in :data:`TARGETS`, which are looked at.
+    exchange
+        Bytes that a rank sends to its neighbours for a second of computing.
     """
     machine = machine_of(job)
     size, call = _piece(-(-state // (job.nodes * job.ppn)), _CALL)
@@ -82,12 +89,20 @@ def ways_of(job: Scenario, state: int, targets: tuple[str, ...]) -> Iterator[Way
         read = _with(plain, _SHARED, ior=f"-a MPIIO -c -r -b {each} -t {together}")
         yield Way("Lustre, a file for each rank", "lustre", own, own_read)
         yield Way("Lustre, one file on all OSTs", "lustre", shared, read)
+    beside = {"overlap": True, "cycle": _cycle(machine, moved), "exchange": exchange}
     if "ssd" in targets and machine.ssd is not None:
-        staged = _staging(plain, size, call, layout="rank")
+        near = {"steps": 2, "layout": "rank", "helper": "idle", **beside}
+        staged = _staging(plain, size, call, **near)
         yield Way("SSDs, drained", "ssd", staged, own_read, staged=True, survives=False)
+        if job.nodes > 1:
+            staged = _staging(plain, size, call, partner=True, **near)
+            back = _staging(plain, size, call, mode="back")
+            name = "SSDs with a partner copy, drained"
+            yield Way(name, "ssd", staged, back, staged=True, partner=True)
     if "bb" in targets and machine.burst_buffer is not None:
         target = Target(kind="bb", capacity=_room(machine, moved))
-        staged = _staging(plain, size, call).model_copy(update={"target": target})
+        staged = _staging(plain, size, call, steps=2, **beside)
+        staged = staged.model_copy(update={"target": target})
         read = own_read.model_copy(update={"target": target})
         yield Way("burst buffer, staged out", "bb", staged, read, staged=True)
 
@@ -126,8 +141,16 @@ def _room(machine: Machine, moved: int) -> int:
     return min(-(-2 * moved // service.granularity) * service.granularity, service.capacity)
 
 
+def _cycle(machine: Machine, moved: int) -> float:
+    """Return how long ranks compute between two exchanges: several times while so much is drained.
+
+    The OSTs are seldom as fast as their peak rate, so there will be more.
+    """
+    return moved / (machine.lustre.osts * machine.lustre.ost_write_rate) / _CYCLES
+
+
 def _staging(job: Scenario, size: int, call: int, **more: Any) -> Scenario:
-    options = {"name": "staging", "size": size, "transfer": call, "steps": 2, **more}
+    options = {"name": "staging", "size": size, "transfer": call, **more}
     return _with(job, _OWN if "layout" in more else _SHARED, kernel=options)
 
 

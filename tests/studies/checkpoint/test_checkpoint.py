@@ -38,6 +38,7 @@ def test_ways_are_ranked_by_what_is_lost(found: Checkpoint) -> None:
         "Lustre, a file for each rank",
         "Lustre, one file on all OSTs",
         "SSDs, drained",
+        "SSDs with a partner copy, drained",
     }
     shares = [one.best.share for one in found.ways]
     assert shares == sorted(shares)
@@ -47,16 +48,58 @@ def test_ways_are_ranked_by_what_is_lost(found: Checkpoint) -> None:
 def test_shares_are_parts_of_the_whole(found: Checkpoint) -> None:
     for one in found.ways:
         point = one.best
-        parts = point.writes + point.waits + point.restarts + point.again
+        parts = point.writes + point.waits + point.slowed + point.restarts + point.again
         assert point.share == pytest.approx(parts)
         assert point.low < point.share < point.high
 
 
 def test_the_drained_way_is_written_near_and_drained(found: Checkpoint) -> None:
-    (staged,) = (one for one in found.ways if one.way.staged)
-    assert staged.drain.seconds > 0.0
-    assert not staged.way.survives
-    assert staged.beside >= staged.write.seconds * 0.99
+    plain, copied = sorted(
+        (one for one in found.ways if one.way.staged), key=lambda one: one.way.partner
+    )
+    for staged in (plain, copied):
+        assert staged.drain.seconds > 0.0
+        assert staged.beside >= staged.write.seconds * 0.99
+        assert 0.0 <= staged.slowed < 0.1, "cores are idle"
+    assert (plain.way.survives, copied.way.survives) == (False, True)
+    assert copied.write.seconds > 1.5 * plain.write.seconds
+
+
+def test_what_helpers_and_messages_delay_is_lost(tmp_path: Path) -> None:
+    full = {**SMALL, "ppn": 64, "nodes": 2}
+    shares = [
+        found.ways[0].slowed
+        for exchange in (0.0, 100e6)
+        for found in [
+            checkpoint(
+                Scenario(**full),
+                2 * HOUR,
+                state=1 << 31,
+                work=WORK,
+                exchange=exchange,
+                targets=["ssd"],
+                repeat=1,
+                store=tmp_path,
+                jobs=1,
+            )
+        ]
+    ]
+    assert shares[0] > 0.02, "no core is idle"
+    assert shares[1] > 0.0
+
+
+def test_a_job_that_stages_already_writes_its_state_once(tmp_path: Path) -> None:
+    staged = {"kernel": {"name": "staging", "size": 16 << 20, "layout": "rank"}}
+    found = checkpoint(
+        Scenario(**{**SMALL, "workload": staged}),
+        2 * HOUR,
+        work=WORK,
+        targets=["lustre"],
+        repeat=1,
+        store=tmp_path,
+        jobs=1,
+    )
+    assert found.best.bytes == 16 * (16 << 20)
 
 
 def test_now_is_the_way_and_the_interval_of_the_job(found: Checkpoint) -> None:

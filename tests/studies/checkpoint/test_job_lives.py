@@ -20,8 +20,10 @@ def cost(count: int, write: float, drain: float = 0.0, **more: float | bool) -> 
     beside = write * float(more.pop("beside", 1.0))
     read = float(more.pop("read", 0.0))
     begin = float(more.pop("begin", 0.0))
-    survives = bool(more.pop("survives", True))
-    return Cost(write * one, beside * one, drain * one, read * one, begin, survives)
+    survives, skips = bool(more.pop("survives", True)), bool(more.pop("skips", False))
+    slowed = float(more.pop("slowed", 0.0))
+    times = write * one, beside * one, drain * one, read * one
+    return Cost(*times, begin, survives, slowed, skips)
 
 
 def test_without_failures_only_writes_cost() -> None:
@@ -38,6 +40,26 @@ def test_a_drain_longer_than_the_interval_is_waited_for() -> None:
     assert spent.writes == pytest.approx(30.0)
     assert spent.waits == pytest.approx(480.0)
     assert spent.whole == pytest.approx(3000.0 + 30.0 + 480.0)
+
+
+def test_where_partners_hold_copies_none_waits_for_a_drain() -> None:
+    asked = cost(1, 10.0, 1500.0, beside=2.0, skips=True)
+    spent = lives(4000.0, 1000.0, asked, Failures(NEVER, 1, 1))
+    # The second at 2,010 s beside the drain until 2,510 s; it is not drained, the third is.
+    assert spent.waits == pytest.approx(0.0)
+    assert spent.writes == pytest.approx(10.0 + 20.0 + 10.0)
+
+
+def test_computing_falls_behind_while_a_checkpoint_is_drained() -> None:
+    asked = cost(1, 10.0, 400.0, slowed=0.25)
+    spent = lives(3000.0, 1000.0, asked, Failures(NEVER, 1, 1))
+    # Two drains of 400 s, in each of which 300 s are computed.
+    assert spent.slowed == pytest.approx(2 * 100.0)
+    assert spent.whole == pytest.approx(3000.0 + 2 * 10.0 + 200.0)
+    # Of a drain that is longer than the interval only what is beside computing counts.
+    asked = cost(1, 10.0, 5000.0, slowed=0.25, skips=True)
+    spent = lives(3000.0, 1000.0, asked, Failures(NEVER, 1, 1))
+    assert spent.slowed == pytest.approx(2 * 1000.0 / 3.0)
 
 
 @pytest.mark.parametrize("every", [600.0, 1800.0, 7200.0])
@@ -73,19 +95,21 @@ def test_all_settings_meet_the_same_failures() -> None:
     drain=st.floats(0.0, 5_000.0),
     mtbf=st.floats(1_000.0, 200_000.0),
     survives=st.booleans(),
+    slowed=st.floats(0.0, 0.9),
 )
 def test_parts_add_up(
-    every: float, write: float, drain: float, mtbf: float, survives: bool
+    every: float, write: float, drain: float, mtbf: float, survives: bool, slowed: float
 ) -> None:
+    survives = survives or not drain
     spent = lives(
         DAY,
         every,
-        cost(20, write, drain, read=5.0, begin=30.0, survives=survives or not drain),
+        cost(20, write, drain, read=5.0, begin=30.0, survives=survives, slowed=slowed),
         Failures(mtbf, 20, 2),
     )
-    parts = spent.work + spent.writes + spent.waits + spent.restarts + spent.lost
+    parts = spent.work + sum(spent[2:])
     assert spent.whole == pytest.approx(parts)
-    for part in (spent.writes, spent.waits, spent.restarts):
+    for part in (spent.writes, spent.waits, spent.slowed, spent.restarts):
         assert (part >= 0.0).all()
     assert (spent.lost >= -1e-6 * spent.whole).all()
     assert (spent.work <= DAY * (1 + 1e-12)).all()
