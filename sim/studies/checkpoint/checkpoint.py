@@ -306,9 +306,10 @@ def _found(
 ) -> WayFound:
     """Return what a way takes, by its runs."""
     sure = None if exact else Sureness(way.write)
-    read = _taken(reads, ("read", "write"), None if exact else Sureness(way.read))
+    copied = _row(writes, PARTNER_COPY, "0") if way.partner else 0.0
+    read = _taken(reads, "read", None if exact else Sureness(way.read), copied)
     if not way.staged:
-        write = _taken(writes, ("write",), sure)
+        write = _taken(writes, "write", sure)
         return WayFound(way, state, write, write.seconds, Measured(0.0), read)
     near = ("local write", PARTNER_COPY) if way.partner else ("local write",)
     alone, beside = (sum(_row(writes, name, step) for name in near) for step in ("0", "1"))
@@ -332,17 +333,17 @@ def _slowed(records: Sequence[RunRecord]) -> float:
 
 
 def _taken(
-    records: Sequence[RunRecord], accesses: Sequence[str], sure: Sureness | None
+    records: Sequence[RunRecord], access: str, sure: Sureness | None, more: float = 0.0
 ) -> Measured:
-    """Return the seconds of all phases that do one of some things."""
+    """Return the seconds of all phases that read, or that do not, and some more."""
     told = [
         (bound.phase, bound.seconds)
         for record in records
         for bound in record.bounds
-        if access_of(bound.phase) in accesses
+        if access_of(bound.phase) == access
     ]
     longest = max(told, key=itemgetter(1))[0]
-    return _within(longest, sum(seconds for _, seconds in told) / len(records), sure)
+    return _within(longest, sum(seconds for _, seconds in told) / len(records) + more, sure)
 
 
 def _row(records: Sequence[RunRecord], name: str, step: str) -> float:

@@ -40,7 +40,7 @@ class Way(NamedTuple):
     name: str
     target: str  # one of :data:`TARGETS`
     write: Scenario
-    read: Scenario  # what a restart reads
+    read: Scenario  # what a restart reads; partners then copy as they do behind a write
     staged: bool = False  # whether it is drained to Lustre
     survives: bool = True  # whether it is safe from a failing node before that
     partner: bool = False  # whether another node has a copy
@@ -78,10 +78,14 @@ def ways_of(
     size, call = _piece(-(-state // (job.nodes * job.ppn)), _CALL)
     each, together = _piece(size, _TOGETHER)
     moved = size * job.nodes * job.ppn
-    update: dict[str, Any] = {"target": Target()}
-    if job.rpcs_as_one == 1:
-        update["rpcs_as_one"] = rpcs_as_one(moved, _MOST_RPCS, machine)
-    plain = job.model_copy(update=update)
+
+    def moving(times: int) -> Scenario:
+        """Return the job on Lustre, as coarse as a run that moves its state so often."""
+        together = rpcs_as_one(times * moved, _MOST_RPCS, machine)
+        coarse = together if job.rpcs_as_one == 1 else job.rpcs_as_one
+        return job.model_copy(update={"target": Target(), "rpcs_as_one": coarse})
+
+    plain = moving(1)
     own = _with(plain, _OWN, ior=f"-a POSIX -F -w -e -b {size} -t {call}")
     own_read = _with(plain, _OWN, ior=f"-a POSIX -F -r -b {size} -t {call}")
     shared = _with(plain, _SHARED, ior=f"-a MPIIO -c -w -e -b {each} -t {together}")
@@ -92,16 +96,16 @@ def ways_of(
     beside = {"overlap": True, "cycle": _cycle(machine, moved), "exchange": exchange}
     if "ssd" in targets and machine.ssd is not None:
         near = {"steps": 2, "layout": "rank", "helper": "idle", **beside}
-        staged = _staging(plain, size, call, **near)
+        staged = _staging(moving(2), size, call, **near)
         yield Way("SSDs, drained", "ssd", staged, own_read, staged=True, survives=False)
         if job.nodes > 1:
-            staged = _staging(plain, size, call, partner=True, **near)
+            staged = _staging(moving(4), size, call, partner=True, **near)
             back = _staging(plain, size, call, mode="back")
             name = "SSDs with a partner copy, drained"
             yield Way(name, "ssd", staged, back, staged=True, partner=True)
     if "bb" in targets and machine.burst_buffer is not None:
         target = Target(kind="bb", capacity=_room(machine, moved))
-        staged = _staging(plain, size, call, steps=2, **beside)
+        staged = _staging(moving(2), size, call, steps=2, **beside)
         staged = staged.model_copy(update={"target": target})
         read = own_read.model_copy(update={"target": target})
         yield Way("burst buffer, staged out", "bb", staged, read, staged=True)

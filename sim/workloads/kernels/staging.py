@@ -15,7 +15,7 @@ With ``target: bb`` the burst buffer takes the place of the SSDs, and its servic
 move the files, each the stripes that it holds, a file for a file.
 
 *Back*: the restart of a job whose first node failed and was replaced. The partner has the files of
-that node; all ranks copy anew, and each reads its file.
+that node; with ``partner`` all ranks then copy anew; and each reads its file.
 
 ``direct`` does the same work on Lustre alone, for comparison.
 """
@@ -530,7 +530,7 @@ class _StageBack(_Stage):
     """The restart of a job whose first node was lost, and is another one now."""
 
     def run(self) -> Waiting:
-        """Bring the files of the lost node back, copy all anew, read them."""
+        """Bring the files of the lost node back, copy all anew if asked to, read them."""
         options, job, every = self._options, self._job, self._everyone
         filesystem = job.filesystem
         lost, left = every[: self._partner.per_node], every[self._partner.per_node :]
@@ -541,7 +541,8 @@ class _StageBack(_Stage):
         yield from job.do(batch, _REBUILD)
         self._row("0", _REBUILD, job.programs, of=len(lost))
         file = np.concatenate([new.first + lost, there.first + left - len(lost)])
-        yield from self._copy_to_partners("0", file)
+        if options.partner:
+            yield from self._copy_to_partners("0", file)
         batch = self._begin()
         batch.add(Op.OPEN, file=file)
         self._calls(batch, Op.READ, file, 0)

@@ -170,7 +170,7 @@ def test_too_small_an_ssd_holds_no_copies() -> None:
 
 
 def test_a_new_node_gets_its_files_from_the_partner() -> None:
-    result = run(mode="back", nodes=3)
+    result = run(mode="back", nodes=3, partner=True)
     fetched, copied = row(result, "read from partner", "0"), row(result, "partner copy", "0")
     read = row(result, "read", "0")
     assert fetched.bytes == 2 * 4 * MIB
@@ -178,6 +178,7 @@ def test_a_new_node_gets_its_files_from_the_partner() -> None:
     assert fetched.end <= copied.start
     assert copied.end <= read.start
     assert result.bulk_bytes == 0, "nothing of it is on Lustre"
+    assert not [one for one in run(mode="back").rows if one.phase == "partner copy"]
 
 
 def test_what_is_flushed_is_written_once() -> None:
