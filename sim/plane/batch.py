@@ -62,6 +62,7 @@ class Batch:
         # calls that take no time, made as the batch begins: which, by whom, on which files
         self.noted: list[tuple[Op, Integers, Integers]] = []
         self._tag = OWN
+        self._shift = 0
         self._tags: list[int] = []
         self._owners: list[Integers] = []
         self._operations: list[Operations] = []
@@ -90,18 +91,18 @@ class Batch:
             If one of the operations has no such column.
         """
         if owner is None:
-            owner = np.arange(len(self.programs))
+            owner = np.arange(self._shift or len(self.programs))
         self.add_operations(make_operations(kind, len(owner), **columns), owner)
 
     def add_operations(self, operations: Operations, owner: Integers) -> None:
         """Add operations that have been made already: ``owner`` as for :meth:`add`."""
-        self._owners.append(owner)
+        self._owners.append(owner + self._shift)
         self._operations.append(operations)
         self._tags.append(self._tag)
 
     def note(self, kind: Op, owner: Integers, file: npt.ArrayLike) -> None:
         """Note a call of each of some programs that is not simulated, and so takes no time."""
-        self.noted.append((kind, owner, np.broadcast_to(file, owner.shape)))
+        self.noted.append((kind, owner + self._shift, np.broadcast_to(file, owner.shape)))
 
     @contextmanager
     def calling(self, call: LibraryCall | None = None) -> Iterator[None]:
@@ -116,6 +117,18 @@ class Batch:
             yield
         finally:
             self._tag = OWN
+
+    @contextmanager
+    def behind(self, shift: int) -> Iterator[None]:
+        """Make the operations that are added meanwhile those of programs so much further behind.
+
+        What a library has its ranks do is then done by threads of theirs, as if they were they.
+        """
+        self._shift = shift
+        try:
+            yield
+        finally:
+            self._shift = 0
 
     def listing(self) -> tuple[Operations, Integers]:
         """Return all operations, program after program, and the bounds of each program (n + 1).

@@ -3,6 +3,9 @@
 A rank may have several threads for its I/O. Each is a program of its own, numbered next after its
 leader: the leader's ``FORK`` starts them and its ``JOIN`` waits for them; until then they rest at
 their first operation, ``PARK``.
+
+Programs that work side by side in one batch tell each other how far they are: each counts by
+``POST``, and others ``AWAIT`` a count.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from xc40io.engine.randomness import uniform
 from xc40io.engine.types import Integers
 from xc40io.plane.causes import Cause
 from xc40io.plane.operations import COLUMNS, ON_FILES, Op
-from xc40io.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake
+from xc40io.plane.programs import FIRST_PHASE, Programs, charge, charge_ahead, wake, wake_all
 from xc40io.plane.recorder import add_call
 from xc40io.plane.registry import GO_ON, GONE, performs
 
@@ -23,7 +26,7 @@ _THINKING, _THREADS, _LIBRARY = int(Cause.THINK), int(Cause.THREADS), int(Cause.
 _JOIN, _PARK = int(Op.JOIN), int(Op.PARK)
 
 # What is no act of a program but the order of its acts.
-_ORDER = Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM
+_ORDER = Op.MARK, Op.LIMIT, Op.REPEAT, Op.PARK, Op.FORK, Op.ITEM, Op.POST
 _RECORDED = np.array([kind not in (Op.READ, Op.WRITE, *_ORDER) for kind in Op])
 _ON_FILE = np.array([kind in ON_FILES for kind in Op])
 _HAS_OFFSET = np.array(["offset" in COLUMNS[kind] for kind in Op])
@@ -31,6 +34,7 @@ _HAS_OFFSET = np.array(["offset" in COLUMNS[kind] for kind in Op])
 # States of a JOIN: what has happened, what the program does next -> what may follow.
 _CALLED = 0  # nothing yet: waits for its threads, if any are left -> _JOINING
 _JOINING = 1  # it has begun to wait: goes on when the last thread has ended -> _CALLED
+# States of an AWAIT are the same.
 
 
 @performs(Programs, Op.THINK)
@@ -144,6 +148,39 @@ def join_threads(programs: Programs, program_id: int, now: float) -> float:
     return GO_ON
 
 
+@performs(Programs, Op.POST)
+@outlined
+def post(programs: Programs, program_id: int, now: float) -> float:
+    """Count one up, and wake those who await it; they look whether it is enough."""
+    program = programs.rows[program_id]
+    program.posts += 1
+    program.op += 1
+    head = program.watchers
+    program.watchers = -1
+    wake_all(programs, head, now)
+    return GO_ON
+
+
+@performs(Programs, Op.AWAIT)
+@outlined
+def await_posts(programs: Programs, program_id: int, now: float) -> float:
+    """Wait until another program has counted far enough."""
+    program = programs.rows[program_id]
+    operation = programs.operations[program.op]
+    if program.phase == _CALLED:
+        program.since = now
+        program.phase = _JOINING
+    other = programs.rows[operation.program]
+    if other.posts < operation.count:
+        program.next = other.watchers
+        other.watchers = program_id
+        return GONE
+    charge(programs, program_id, _THREADS, now)
+    program.phase = _CALLED
+    program.op += 1
+    return GO_ON
+
+
 @outlined
 def read_timer(programs: Programs, program_id: int, now: float) -> None:
     """Add what an operation took to its timer; time the next one."""
@@ -210,6 +247,8 @@ def start_programs(
         program.done = 0
         program.phase = FIRST_PHASE
         program.calls = 0
+        program.posts = 0
+        program.watchers = -1
         program.timed = -1
         program.limit = np.inf
         program.batch = batch

@@ -50,6 +50,8 @@ class Op(IntEnum):
     READDIR = 29  # read `count` names of the directory `file`, all of which are
     # the `entries` files from `first_entry` on, in this order; none: nobody looks at them
     COMPUTE = 30  # compute for `seconds` of the core, which does first what others give it to do
+    POST = 31  # count one up, for whoever awaits this program
+    AWAIT = 32  # wait until program `program` has counted to `count` in this batch
 
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
@@ -88,6 +90,8 @@ COLUMNS: dict[Op, frozenset[str]] = {
         Op.ITEM: ("mark", "seconds", "count"),
         Op.WRITE_OUT: ("file", "count"),
         Op.READDIR: ("file", "count", "first_entry", "entries"),
+        Op.POST: (),
+        Op.AWAIT: ("program", "count"),
         Op.COMPUTE: ("seconds",),
     }.items()
 }
@@ -113,6 +117,7 @@ _IN_PLACE_OF = {  # columns of operations that are no calls, and where they lie
     "entries": "length",
     "group": "offset",
     "meeting": "file",
+    "program": "file",
     "members": "count",
     "within": "length",
     "transfer": "offset",

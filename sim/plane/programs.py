@@ -72,6 +72,8 @@ PROGRAM = Record(
     Column("threads", "i4"),  # its threads that have not ended
     Column("next", "i4", often=True),  # the next in whichever queue it waits
     Column("barriers", "i4"),  # that it has come out of
+    Column("posts", "i4"),  # that it has counted in this batch
+    Column("watchers", "i4"),  # the first of the programs that await them, or -1
 )
 
 

@@ -73,6 +73,7 @@ class Step(NamedTuple):
     mark: int = 0
     first_entry: int = 0
     entries: int = 0
+    program: int = 0
 
     def columns(self) -> dict[str, Any]:
         """Return the columns of the operation, and whatever else has been given."""
