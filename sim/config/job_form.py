@@ -77,6 +77,7 @@ class AskedJob:
     ppn: int | None = _asked("ppn", Takes.WHOLE, 16, least=1)
     placement: str = _asked("placement", default="contiguous", metavar="POLICY|NODES")
     core_spec: int = _asked("cores.system", Takes.WHOLE, 0, least=0)
+    depth: int = _asked("cores.depth", Takes.WHOLE, 1, least=1)
     cpu_bind: str = _asked("cores.bind", get_args(Binding), "cores")
     background_read: str | None = _asked("background.read", Takes.RATE, metavar="RATE")
     background_write: str | None = _asked("background.write", Takes.RATE, metavar="RATE")
@@ -114,6 +115,7 @@ HELP = {
     "ppn": "Ranks on each node.",
     "placement": f"Which nodes: {', '.join(get_args(Policy))}, or a list as in 0-15,32.",
     "core_spec": "Cores of a node that ranks leave to the system.",
+    "depth": "Cores of a rank, as aprun -d: threads that work beside it are on the later ones.",
     "cpu_bind": "Whether each rank has a core of its own.",
     "background_read": "What other jobs read meanwhile from all OSTs together, for instance "
     "'40 GB/s'.",

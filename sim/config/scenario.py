@@ -134,6 +134,9 @@ class Cores(Model):
     #: them.
     bind: Binding = "cores"
     threads: Count = 1  #: I/O threads of a rank; its calls are dealt to them in turn.
+    #: Cores that each rank has (``aprun -d``, ``srun -c``): threads that work beside it, where its
+    #: program has such, are on the later ones; with one core they share it with the rank.
+    depth: Count = 1
 
 
 @kept
@@ -382,6 +385,13 @@ def _check_cores(scenario: Scenario, machine: Machine) -> None:
             f"cores of a node of {machine.name} to the ranks"
         )
     cores, threads = machine.nodes.cores, machine.nodes.threads_per_core
+    usable = cores - scenario.cores.system
+    if scenario.cores.depth > 1 and scenario.cores.depth * scenario.ppn > usable:
+        raise InputError(
+            f"cores.depth = {scenario.cores.depth}: {scenario.ppn} ranks would have more than the "
+            f"{usable} cores that a node of {machine.name} has for them; right would be at most "
+            f"{max(usable // scenario.ppn, 1)}"
+        )
     for name, count in (("ppn", scenario.ppn), ("cores.threads", scenario.cores.threads)):
         if count > cores * threads:
             raise InputError(

@@ -139,6 +139,7 @@ def job_line(result: Result) -> str:
     changes = "".join(f", {name} = {value}" for name, value in scenario.changes.items())
     placement, cores = scenario.placement.policy, scenario.cores
     unusual = f" x {cores.threads} I/O threads" if cores.threads > 1 else ""
+    unusual += f", {cores.depth} cores for each rank" if cores.depth > 1 else ""
     unusual += f", {format_count(cores.system, 'core')} for the system" if cores.system else ""
     unusual += ", ranks not bound to cores" if cores.bind == "none" else ""
     for way, load in (("read", scenario.background.read), ("written", scenario.background.write)):

@@ -181,7 +181,8 @@ def _check_system_cores(submissions: Sequence[Submission]) -> None:
 def cores_of(job: Submission, machine: Machine) -> Indices:
     """Choose the cores of a job's programs: int32 (programs,).
 
-    A rank is where its first I/O thread is, and so are its helpers, unless idle cores are theirs.
+    A rank is where its first I/O thread is, and so are its helpers; where a rank has several cores,
+    they are on the others in turn, and else on idle ones if they are to be apart.
     """
     scenario = job.scenario
     threads = scenario.cores.threads
@@ -195,9 +196,13 @@ def cores_of(job: Submission, machine: Machine) -> Indices:
     )
     per_rank = cores.reshape(-1, threads)
     home = np.repeat(per_rank[:, :1], job.programs, axis=1)
+    others = scenario.cores.depth - 1
+    if others:
+        home[:, 1:] += 1 + np.arange(job.programs - 1, dtype=np.int32) % others
+        home %= machine.nodes.cores - scenario.cores.system
     if threads > 1:
         home[:, 1 : 1 + threads] = per_rank
-    elif job.workload.helpers_apart:
+    elif job.workload.helpers_apart and not others:
         home[:, 1:] = idle_cores(home[:, 0].copy(), scenario.ppn, usable)[:, None]
     return home.ravel()
 

@@ -145,6 +145,10 @@ def test_fields_that_cannot_be_are_refused(
         ({"striping": {"count": 57}}, "57 is more than the 56 OSTs"),
         ({"changes": {"lustre.ost": 1}}, "did you mean lustre.osts"),
         ({"cores": {"system": 64}}, "cores.system = 64 leaves none of the 64 cores of a node"),
+        (
+            {"ppn": 24, "cores": {"depth": 3}},
+            "the 64 cores that a node of theta has for them; right would be at most 2",
+        ),
     ],
 )
 def test_what_the_machine_cannot_do_is_refused(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from xc40io.config.machine import load_machine
 from xc40io.config.scenario import Scenario
 from xc40io.run.fabric import fabric_of
-from xc40io.run.placement import PlacedJob, place_jobs, programs_of
+from xc40io.run.placement import PlacedJob, cores_of, place_jobs, programs_of
 from xc40io.run.submission import Submission
 from xc40io.workloads.catalogue import workload_of
 
@@ -85,3 +85,14 @@ def test_what_stages_is_on_service_nodes() -> None:
 def test_only_jobs_with_stagers_have_programs_on_service_nodes(kind: str) -> None:
     (job,) = placed([(kind, 2, 1)])
     assert job.stagers.size == 0
+
+
+def test_helpers_are_on_the_other_cores_of_their_rank() -> None:
+    job = KINDS["helpers"] | {"machine": MACHINE, "nodes": 1, "ppn": 4}
+    for depth, helpers in ((1, (0, 0)), (2, (1, 1)), (3, (1, 2)), (8, (1, 2))):
+        scenario = Scenario.model_validate(job | {"cores": {"depth": depth}})
+        workload = workload_of(scenario.workload)
+        submission = Submission.to(MACHINE, scenario, workload)
+        core = cores_of(submission, MACHINE).reshape(4, 3)
+        assert core[:, 0].tolist() == [0, 8, 16, 24]
+        assert (core[:, 1:] - core[:, :1] == helpers).all()
