@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -206,6 +206,13 @@ class FileGroups(ABC):
     def piece(self, what: Move, size: Integers) -> Integers:
         """Return the bytes that lie together: int64 (ranks,)."""
         return self.transfer(what, size)
+
+    checked: ClassVar[float] = 0.0
+    """Seconds that a thread waits before it does something in the background."""
+
+    def in_background(self, what: Move) -> bool:
+        """Tell whether a thread of each rank is to make its calls."""
+        return what.background is not None and self.scope.holds(what.background)
 
     @abstractmethod
     def act(self, batch: Batch, phase: Phase) -> int:

@@ -12,6 +12,8 @@ from xc40io.config.errors import InputError
 from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from xc40io.libraries.hdf5_objects import Group
 from xc40io.libraries.selections import Hyperslab
+from xc40io.workloads.background import CHECK
+from xc40io.workloads.skeleton.fileset import FileGroups
 from xc40io.workloads.skeleton.mpi_files import MpiFiles
 from xc40io.workloads.skeleton.patterns import Places
 from xc40io.workloads.skeleton.skeleton_file import MakeDataset, MakeGroup, Move, Phase
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 class Hdf5Files(MpiFiles):
     """HDF5 files: groups and datasets of one dimension."""
+
+    checked = CHECK
+
+    def in_background(self, what: Move) -> bool:
+        """Tell whether the thread of the asynchronous connector is to make the calls."""
+        return FileGroups.in_background(self, what)
 
     def _allocate(self, count: int) -> FileSet:
         """Make the HDF5 files, yet to be created or opened."""

@@ -40,6 +40,10 @@ class SkeletonKernel(Kernel):
         files = self.skeleton.files.values()
         return any(one.stripe_count is not None or one.stripe_size is not None for one in files)
 
+    def helpers(self) -> int:
+        """Return how many helper threads each rank has: one if anything is done by it."""
+        return int(self.skeleton.overlaps)
+
     def scope(self, node: Integers, seed: int) -> Scope:
         """Return the names of the expressions for ranks on these nodes: int64 (ranks,)."""
         options = {name: getattr(self, name) for name in self.skeleton.parameters}

@@ -49,10 +49,23 @@ class MpiFiles(FileGroups):
     @cached_property
     def communicators(self) -> list[Communicator]:
         """Who opens each file together."""
-        if self.owners == 1:
+        if self.owners == 1 and not self.job.helpers:
             return [self.job.world]
         every = (np.flatnonzero(self.owner == number) for number in range(self.owners))
         return [self.job.communicator(ranks) for ranks in every]
+
+    def in_background(self, what: Move) -> bool:
+        """Tell whether a thread makes the calls: ROMIO has it do what lies in one piece.
+
+        It makes nonblocking calls of several pieces at once (``ADIOI_GEN_IwriteStrided``).
+        """
+        deferred = super().in_background(what)
+        if deferred and self.scope.holds(what.collective):
+            raise InputError(
+                "background beside collective: MPI-IO goes on with such a call in calls of MPI "
+                "alone; right would be one of both, or api: hdf5"
+            )
+        return deferred and what.piece is None and what.blocks is None
 
     def _allocate(self, count: int) -> FileSet:
         """Let the file system choose layouts; make the MPI files, yet to be opened."""

@@ -13,12 +13,14 @@ import numpy as np
 from xc40io.config.errors import InputError, naming
 from xc40io.mpi.communicator import Collectives
 from xc40io.plane.operations import Op
+from xc40io.workloads.background import Background
 from xc40io.workloads.job import LAST_MARK, Job, Waiting
+from xc40io.workloads.skeleton.blocks import bytes_of
 from xc40io.workloads.skeleton.fileset import FileGroups, PosixFiles
 from xc40io.workloads.skeleton.hdf5_files import Hdf5Files
 from xc40io.workloads.skeleton.mpi_files import MpiFiles
 from xc40io.workloads.skeleton.scope import Scope, Step, walk
-from xc40io.workloads.skeleton.skeleton_file import Compute, Files, Share, Skeleton
+from xc40io.workloads.skeleton.skeleton_file import Compute, Files, Move, Share, Skeleton
 
 _KINDS: dict[str, type[FileGroups]] = {"posix": PosixFiles, "mpiio": MpiFiles, "hdf5": Hdf5Files}
 _MOST_ROWS = 400
@@ -33,6 +35,7 @@ class _Row:
     name: str
     number: int
     moved: int = 0
+    aside: bool = False  # whether threads in the background are at it, and not the ranks
 
 
 class SkeletonRun:
@@ -71,7 +74,9 @@ class SkeletonRun:
         self._begin_batch()
         for step in walk(self._skeleton.phases, self._scope, "phases"):
             if step.phase.barrier is not None:
-                yield from self._finish_batch()
+                self._end_row()
+                if not self._pending:
+                    yield from self._finish_batch()
                 self._job.barrier(self._batch)
                 continue
             self._add(step)
@@ -79,7 +84,9 @@ class SkeletonRun:
 
     def _begin_batch(self) -> None:
         """Begin to put together what comes up to the next barrier."""
-        self._batch = self._job.batch()
+        self._background = Background(self._job) if self._job.helpers else None
+        self._batch = self._background.batch if self._background else self._job.batch()
+        self._pending: dict[str, int] = {}  # by files: what of them was handed over last
         self._rows: list[_Row] = []
         self._row: _Row | None = None
         self._verbs: set[str] = set()
@@ -91,13 +98,14 @@ class SkeletonRun:
         if verbs:
             self._make_room_for_marks(len(rows))
             label = next((label for label in _LABELS if label in verbs), "metadata")
-            yield from self._job.do(self._batch, label)
-            marks = self._job.marks()
+            background = self._background
+            yield from self._job.do(background.finish() if background else self._batch, label)
+            marks = [self._job.marks()]
+            if background:
+                marks.append(self._job.filesystem.marks(background.threads))
             for row in rows:
-                first = _mark(row.number)
-                self._job.record(
-                    row.label, row.name, marks[:, first], marks[:, first + 1], row.moved
-                )
+                began, ended = marks[row.aside][:, _mark(row.number) :][:, :2].T
+                self._job.record(row.label, row.name, began, ended, row.moved)
             self._keep_mpi_records(rows)
         self._begin_batch()
 
@@ -128,15 +136,39 @@ class SkeletonRun:
             seconds = self._scope.number(what.seconds)
             if seconds.min() < 0.0:
                 raise InputError(f"seconds is {seconds.min():g}; at least 0 is right")
-            self._batch.add(Op.THINK, np.arange(self._scope.ranks), seconds=seconds)
+            kind = Op.COMPUTE if self._background else Op.THINK
+            self._batch.add(kind, np.arange(self._scope.ranks), seconds=seconds)
             return
         row = self._begin_row(step)
         if isinstance(what, Share):
             self._share(step, what)
         elif verb == "meet":
             self._files[what.file].meet(self._batch, what)
+        elif isinstance(what, Move) and self._files[what.file].in_background(what):
+            self._hand_over(step, what)
         else:
-            row.moved += self._files[what.file].act(self._batch, step.phase)
+            self._wait(what.file)
+            if verb != "wait":
+                row.moved += self._files[what.file].act(self._batch, step.phase)
+
+    def _hand_over(self, step: Step, what: Move) -> None:
+        """Let the threads of the ranks do a phase."""
+        background, files = self._background, self._files[what.file]
+        assert background is not None
+        copied = bytes_of(what, self._scope) if self._scope.holds(what.copy_first) else None
+        row = self._new_row(step.label, f"{step.row} (background)")
+        row.aside = True
+        with background.handing_over(copied, files.checked):
+            self._mark(_mark(row.number))
+            row.moved = files.act(self._batch, step.phase)
+            self._mark(_mark(row.number) + 1)
+        self._pending[what.file] = background.handed
+
+    def _wait(self, name: str) -> None:
+        """Let the ranks wait for what was handed over of some files."""
+        handed = self._pending.pop(name, None)
+        if handed is not None and self._background:
+            self._background.wait(handed)
 
     def _share(self, step: Step, what: Share) -> None:
         """Let bytes go between rank 0 and the others."""
@@ -151,22 +183,30 @@ class SkeletonRun:
         if row is not None and (row.label, row.name) == (step.label, step.row):
             return row
         self._end_row()
+        self._row = self._new_row(step.label, step.row)
+        self._mark(_mark(self._row.number))
+        return self._row
+
+    def _new_row(self, label: str, name: str) -> _Row:
+        """Add a row of the table."""
         if len(self._rows) == _MOST_ROWS:
             raise InputError(
                 f"more than {_MOST_ROWS} rows of the table without a barrier between "
                 "them; right would be a barrier in the loop, or a repeat with row: NAME"
             )
-        self._row = row = _Row(step.label, step.row, len(self._rows))
+        row = _Row(label, name, len(self._rows))
         self._rows.append(row)
-        self._batch.add(Op.MARK, np.arange(self._scope.ranks), mark=_mark(row.number))
         return row
 
     def _end_row(self) -> None:
         """Let every rank note that it has done its part."""
         if self._row is not None:
-            mark = _mark(self._row.number) + 1
-            self._batch.add(Op.MARK, np.arange(self._scope.ranks), mark=mark)
+            self._mark(_mark(self._row.number) + 1)
         self._row = None
+
+    def _mark(self, mark: int) -> None:
+        """Let every rank, or its thread, note the time."""
+        self._batch.add(Op.MARK, np.arange(self._scope.ranks), mark=mark)
 
 
 def _mark(row: int) -> int:

@@ -7,6 +7,7 @@ be ``when`` (a condition for all ranks) and ``row`` (what the phase is called in
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any, Literal, TypeAlias
@@ -177,6 +178,12 @@ class Move(OnFile):
     #: given.
     stride: SizeOf | None = None
     collective: Number = literal(False)  #: Whether all ranks of the file call together.
+    #: Whether a thread of the rank does it while the rank goes on: an ``aio_write``, an
+    #: ``MPI_File_iwrite_at``, or a call of HDF5 through its asynchronous connector. What next is
+    #: done to the file waits for it, as ``wait`` does.
+    background: Number | None = None
+    #: In the background: whether the rank copies its buffer first, to use it again at once.
+    copy_first: Number = literal(False)
     #: Of HDF5: which dataset, and which of several of that name.
     dataset: Name | None = None
     member: Number | None = None
@@ -258,6 +265,7 @@ class Phase(Model):
     group: MakeGroup | None = None
     dataset: MakeDataset | None = None
     compute: Compute | None = None  #: Let each rank compute.
+    wait: OnFile | None = None  #: Wait for what the files' threads do in the background.
     barrier: Nothing | None = None  #: Let all ranks wait for each other.
     meet: OnFile | None = None  #: Let those of one file wait for each other, as to write in turn.
     #: Send bytes from rank 0 to all others, or the other way.
@@ -335,10 +343,22 @@ class Skeleton(Model):
     before: list[Phase] = Field(default_factory=list)
     phases: list[Phase]  #: What the job does.
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether ranks have threads that work in the background."""
+        return any(getattr(phase.what, "background", None) for phase in _all(self.phases))
+
     @field_validator("let")
     @classmethod
     def _by_name(cls, let: dict[str, Expression]) -> dict[str, Expression]:
         return {name: replace(value, place=f"let.{name}") for name, value in let.items()}
+
+
+def _all(phases: list[Phase]) -> Iterator[Phase]:
+    """Yield phases, and those within them."""
+    for phase in phases:
+        yield phase
+        yield from _all(phase.repeat.phases if phase.repeat else [])
 
 
 class Preset(Model):
