@@ -34,14 +34,13 @@ class Background:
     """
 
     def __init__(self, job: Job) -> None:
-        ranks = np.arange(job.ranks)
-        self.batch = job.batch(ranks)
-        self.threads = job.programs + 1
-        self.handed = 0
-        self._waited = 0
-        self._ranks = ranks
-        self._rank_programs = job.programs
+        self._ranks = np.arange(job.ranks)
+        self._of_ranks, self.threads = job.programs, job.programs + 1
         self._copy_rate = job.machine.mpi.copy_rate
+        self._handed = self._waited = 0
+        self.counted = 0
+        """How far the threads have counted what they have done."""
+        self.batch = job.batch(self._ranks)
 
     @contextmanager
     def handing_over(self, copied: Integers | None = None, checked: float = 0.0) -> Iterator[None]:
@@ -59,22 +58,26 @@ class Background:
         if copied is not None:
             batch.add(Op.WORK, ranks, seconds=copied / self._copy_rate)
         batch.add(Op.POST, ranks)
-        self.handed += 1
+        self._handed += 1
         with batch.behind(len(ranks)):
-            batch.add(Op.AWAIT, ranks, program=self._rank_programs, count=self.handed)
+            batch.add(Op.AWAIT, ranks, program=self._of_ranks, count=self._handed)
             batch.add(Op.THINK, ranks, seconds=checked)
             yield
-            batch.add(Op.POST, ranks)
+            self.count()
 
-    def wait(self, handed: int | None = None) -> None:
-        """Let the ranks wait until so much of what they handed over is done; all unless given."""
-        handed = self.handed if handed is None else handed
-        if handed > self._waited:
-            self.batch.add(Op.AWAIT, self._ranks, program=self.threads, count=handed)
-            self._waited = handed
+    def count(self) -> None:
+        """Let the threads count one up, behind what they were handed so far."""
+        self.batch.add(Op.POST, self._ranks)
+        self.counted += 1
+
+    def wait(self, counted: int) -> None:
+        """Let the ranks wait until their threads have counted so far."""
+        if counted > self._waited:
+            self.batch.add(Op.AWAIT, self._ranks, program=self.threads, count=counted)
+            self._waited = counted
 
     def finish(self) -> Batch:
         """Return the batch; threads that were handed nothing have at least something to do."""
         with self.batch.behind(len(self._ranks)):
-            self.batch.add(Op.POST, self._ranks)
+            self.count()
         return self.batch

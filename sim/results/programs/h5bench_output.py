@@ -38,6 +38,7 @@ _STRESS_TITLES = (
 def pattern_lines(task: Pattern, times: PatternTimes, ranks: int) -> Iterator[str]:
     """Yield the Performance Results of a pattern; sizes and rates in powers of 1024, as there."""
     verb, which = _WORDS[task.operation]
+    mode = "ASYNC" if task.asynchronous else "SYNC"
     yield "=================== Performance Results =================="
     yield f"Total number of ranks: {ranks}"
     yield f"Total emulated compute time: {_computing(task):.3f} s"
@@ -49,8 +50,8 @@ def pattern_lines(task: Pattern, times: PatternTimes, ranks: int) -> Iterator[st
         yield f"H5Fflush() time: {times.flush:.3f} s"
         yield f"H5Fclose() time: {times.close:.3f} s"
     yield f"Observed {which}completion time: {times.observed:.3f} s"
-    yield f"SYNC Raw {verb} rate: {_human(_rate(times.size, times.raw))}B/s "
-    yield f"SYNC Observed {verb} rate: {_human(_rate(times.size, _observed(task, times)))}B/s"
+    yield f"{mode} Raw {verb} rate: {_human(_rate(times.size, times.raw))}B/s "
+    yield f"{mode} Observed {verb} rate: {_human(_rate(times.size, _observed(task, times)))}B/s"
     yield "==========================================================="
 
 

@@ -37,6 +37,9 @@ PATTERNS = ("write", "write-unlimited", "overwrite", "read")
 DOUBLE = 8
 """Bytes of an element of the metadata stress test."""
 
+FOR_ASYNC = "it is for asynchronous I/O"
+"""Why some options of a pattern count for nothing, unless it is ``MODE = ASYNC``."""
+
 _MOST_WRITES = 20_000
 
 
@@ -45,7 +48,7 @@ _MOST_WRITES = 20_000
 PATTERN_OPTIONS = by_name(
     row("MEM_PATTERN FILE_PATTERN", one_of("CONTIG", "INTERLEAVED", "STRIDED")),
     row("TIMESTEPS", number(1)),
-    row("DELAYED_CLOSE_TIMESTEPS", str, idle="it is for asynchronous I/O"),
+    row("DELAYED_CLOSE_TIMESTEPS", number(), "0", idle=FOR_ASYNC),
     row("NUM_PARTICLES", str, idle="DIM_1, DIM_2 and DIM_3 say it"),
     row("COLLECTIVE_DATA COLLECTIVE_METADATA", switch, "NO"),
     row("EMULATED_COMPUTE_TIME_PER_TIMESTEP", seconds, "0 s"),
@@ -53,7 +56,7 @@ PATTERN_OPTIONS = by_name(
     row("DIM_1 DIM_2 DIM_3", number(1)),
     row("MODE", one_of("SYNC", "ASYNC", "LOG"), "SYNC"),
     row("CSV_FILE", str),
-    row("IO_MEM_LIMIT", str, idle="it is for asynchronous I/O"),
+    row("IO_MEM_LIMIT", number(), "0", idle=FOR_ASYNC),
     row("IO_OPERATION", str, idle="the name of the benchmark says it"),
     row("COMPRESS", switch, "NO"),
     row("CHUNK_DIM_1 CHUNK_DIM_2 CHUNK_DIM_3", number(1)),
@@ -87,7 +90,7 @@ _SUPPORTED = {
 }
 
 
-@kept
+@kept(before={"delay": None, "limit": 0})
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
     """One benchmark of particles."""
@@ -114,7 +117,16 @@ class Pattern:
     blocks: int
     # particles of each rank that are read, with READ_OPTION = PARTIAL; None: all
     partial: int | None
+    # through the asynchronous connector: after so many time steps they are closed, and waited for
+    # as soon as those that are not done take so many bytes; None: without the connector
+    delay: int | None
+    limit: int
     csv_file: str | None  # what the figures are written to besides
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether it goes through the asynchronous connector."""
+        return self.delay is not None
 
     @property
     def makes(self) -> bool:
@@ -162,6 +174,11 @@ _PATTERN_RULES: tuple[Rule[Pattern], ...] = (
         ".TO_READ_NUM_PARTICLES = {t.partial}: right would be at most DIM_1 = {t.dims[0]}, with "
         "NUM_DIMS = 1",
     ),
+    (
+        lambda t: 0 < t.limit <= t.particles * PARTICLE,
+        ".IO_MEM_LIMIT = {t.limit}: a time step takes as much or more; right would be 0, or more "
+        "than a time step",
+    ),
 )
 
 
@@ -187,6 +204,7 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
         )
     read_option = section["READ_OPTION"]
     partial = section["TO_READ_NUM_PARTICLES"] if read_option == "PARTIAL" else 0
+    asynchronous = section["MODE"] == "ASYNC"
     compress = section["COMPRESS"]
     chunked = compress or operation == "write-unlimited"
     aligned = section["ALIGN"]
@@ -207,6 +225,8 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
         block=section["BLOCK_SIZE"],
         blocks=section["BLOCK_CNT"],
         partial=partial or None,
+        delay=section["DELAYED_CLOSE_TIMESTEPS"] if asynchronous else None,
+        limit=section["IO_MEM_LIMIT"] if asynchronous else 0,
         csv_file=section.text("CSV_FILE") if "CSV_FILE" in section.values else None,
     )
     refuse(_PATTERN_RULES, pattern, section.place)
@@ -221,10 +241,10 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
 def _refuse(section: Section) -> None:
     """Raise InputError if what is asked for is known, but not simulated."""
     mode = section["MODE"]
-    if mode != "SYNC":
+    if mode == "LOG":
         raise InputError(
-            f"{section.place}.MODE = {mode}: the VOL connectors that it needs are not simulated; "
-            "right would be SYNC"
+            f"{section.place}.MODE = {mode}: the VOL connector that it needs is not simulated; "
+            "right would be SYNC or ASYNC"
         )
     for name in ("SUBFILING", "FILE_PER_PROC"):
         if section[name]:

@@ -18,6 +18,7 @@ from xc40io.config.striping import StripeRequest
 from xc40io.config.text.json_text import parse_json
 from xc40io.workloads.batch.launchers import LaunchLine, is_launcher, read_launch
 from xc40io.workloads.h5bench.benchmarks import (
+    FOR_ASYNC,
     PATTERN_OPTIONS,
     PATTERNS,
     Pattern,
@@ -74,6 +75,7 @@ class Configuration:
     striping: StripeRequest  # of the folder; what is not said is left to the job
     directory: str  # the folder of the files
     benchmarks: tuple[Benchmark, ...]  # in order
+    asynchronous: bool  # whether any of them goes through the asynchronous connector
 
 
 def read_configuration(path: str) -> Configuration:
@@ -112,9 +114,18 @@ def _configuration(document: object, path: str) -> Configuration:
     mpi, vol = section.section("mpi", _MPI_ROWS), section.section("vol", _VOL_ROWS)
     launch = _launch(mpi)
     notes = [f"mpi.configuration: {note.partition(': ')[2]}." for note in launch.notes]
+    asynchronous = any(
+        isinstance(one.task, Pattern) and one.task.asynchronous for one in benchmarks
+    )
+    if asynchronous and not str(vol.values.get("connector", "")).startswith("async"):
+        raise InputError(
+            f"{vol.place}.connector does not name the asynchronous connector, which MODE = ASYNC "
+            "needs; right would be async under_vol=0;under_info={}"
+        )
     notes += [
         f"vol.{name} = {value}: connectors of HDF5 are not simulated; it is left out."
         for name, value in vol.values.items()
+        if not asynchronous
     ]
     notes += [note for at, one in enumerate(listed) for note in _idle(one, at)]
     return Configuration(
@@ -126,6 +137,7 @@ def _configuration(document: object, path: str) -> Configuration:
         striping=_striping(section.section("file-system", by_name(row("lustre", str)))),
         directory=directory,
         benchmarks=benchmarks,
+        asynchronous=asynchronous,
     )
 
 
@@ -134,6 +146,7 @@ def _idle(benchmark: dict[str, Any], at: int) -> Iterator[str]:
     given, operation = benchmark.get("configuration", {}), benchmark["benchmark"]
     for name, value in given.items():
         why = PATTERN_OPTIONS[name].idle if operation in PATTERNS else ""
+        why = "" if why == FOR_ASYNC and given.get("MODE") == "ASYNC" else why
         needed, wanted = _ONLY_WITH.get(name, (name, value)) if operation in PATTERNS else ("", "")
         chunked = name.startswith("CHUNK_DIM") and operation == "write-unlimited"
         if needed and given.get(needed, "") != wanted and not chunked:

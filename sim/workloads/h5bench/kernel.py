@@ -57,6 +57,10 @@ class H5bench(Kernel):
         read: Configuration = self._read
         return read
 
+    def helpers(self) -> int:
+        """Return how many helper threads each rank has: one of the asynchronous connector."""
+        return int(self.configuration.asynchronous)
+
     def starts(self) -> Started:
         """Return the ranks of its configuration."""
         asked = self.configuration

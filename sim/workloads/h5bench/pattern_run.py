@@ -5,7 +5,7 @@ Ranks meet at the end of each time step here, which h5bench leaves to the calls 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -39,12 +39,11 @@ _CONVERTED = (1 << 20) // PARTICLE
 _PARTICLE_TYPE = compound({name: INTEGER if name == "id_1" else FLOAT for name in VARIABLES})
 
 _MEASURED = Generator[simpy.Event, Any, tuple[PatternTimes, BenchmarkFile]]
+_CALLS = list[Callable[[Batch], object]]
 
 
-def run_pattern(
-    task: Pattern, job: Job, file: OpenFile, step: str, before: BenchmarkFile | None
-) -> _MEASURED:
-    """Run one benchmark; return its times, and what is in the file now.
+class PatternRun:
+    """One benchmark of particles at work.
 
     Parameters
     ----------
@@ -53,11 +52,6 @@ def run_pattern(
     before
         What an earlier benchmark has written.
     """
-    return (yield from _PatternRun(task, job, file, step, before).run())
-
-
-class _PatternRun:
-    """One benchmark of particles at work."""
 
     def __init__(
         self, task: Pattern, job: Job, file: OpenFile, step: str, before: BenchmarkFile | None
@@ -73,13 +67,15 @@ class _PatternRun:
         self._raw = self._metadata = 0.0
 
     def run(self) -> _MEASURED:
-        """Open or create, go through the time steps, flush and close."""
+        """Open or create, go through the time steps, flush and close; return what came of it.
+
+        That are its times, and what is in the file now.
+        """
         task, job, file = self._task, self._job, self._open
         began = float(job.filesystem.environment.now)
         yield from file.do([self._begin, job.barrier], "metadata")
         create = self._row("H5Fcreate" if task.makes else "H5Fopen", file.seconds(1)[:, 0])
-        for number in range(task.steps):
-            yield from self._time_step(number)
+        yield from self._time_steps()
         yield from file.do([self._flush, self._file.close, job.barrier], "metadata")
         spans = file.seconds(3)
         flush = self._row("H5Fflush", spans[:, 0]) if task.makes else 0.0
@@ -112,8 +108,8 @@ class _PatternRun:
             self._file.flush(batch)
             self._job.barrier(batch)
 
-    def _time_step(self, number: int) -> Waiting:
-        """Make or open group and datasets, and move the data."""
+    def _calls(self, number: int) -> _CALLS:
+        """Return what makes or opens group and datasets of a time step, and what moves the data."""
         task = self._task
         group, datasets = (None, []) if task.makes else self._written.steps[number]
         if len(datasets) > 1:
@@ -130,16 +126,23 @@ class _PatternRun:
             for dataset in datasets:
                 self._file.open_dataset(batch, dataset, together=task.operation == "read")
 
-        last = number + 1 == task.steps
-        yield from self._open.do(
-            [prepare, lambda batch: self._move(batch, datasets)],
-            "write" if self._writes else "read",
-            0.0 if last else task.compute,
-        )
-        spans = self._open.seconds(2)
-        self._metadata += self._row(f"metadata {number}", spans[:, 0], quiet=True)
-        name = "H5Dwrite" if self._writes else "H5Dread"
-        self._raw += self._row(name, spans[:, 1], task.moved * self._job.ranks, skip=spans[:, 0])
+        return [prepare, lambda batch: self._move(batch, datasets)]
+
+    @property
+    def _label(self) -> str:
+        """What the time steps do."""
+        return "write" if self._writes else "read"
+
+    def _time_steps(self) -> Waiting:
+        """Go through the time steps."""
+        task, name = self._task, "H5Dwrite" if self._writes else "H5Dread"
+        for number in range(task.steps):
+            compute = 0.0 if number + 1 == task.steps else task.compute
+            yield from self._open.do(self._calls(number), self._label, compute)
+            spans = self._open.seconds(2)
+            self._metadata += self._row(f"metadata {number}", spans[:, 0], quiet=True)
+            moved = task.moved * self._job.ranks
+            self._raw += self._row(name, spans[:, 1], moved, skip=spans[:, 0])
 
     def _datasets(self, batch: Batch, group: Group) -> list[Dataset]:
         """Create the datasets of a time step."""

@@ -17,7 +17,8 @@ from xc40io.workloads.h5bench.benchmarks import (
 )
 from xc40io.workloads.h5bench.configuration import Configuration
 from xc40io.workloads.h5bench.open_file import BenchmarkFile, OpenFile
-from xc40io.workloads.h5bench.pattern_run import run_pattern
+from xc40io.workloads.h5bench.pattern_in_background import PatternInBackground
+from xc40io.workloads.h5bench.pattern_run import PatternRun
 from xc40io.workloads.h5bench.stress_run import run_stress
 from xc40io.workloads.job import Job
 from xc40io.workloads.kernels.exerciser import Exerciser
@@ -40,7 +41,8 @@ def run(
             places[benchmark.file] = file.files
             if isinstance(task, Pattern):
                 before = written.get(benchmark.file)
-                times, after = yield from run_pattern(task, job, file, step, before)
+                kind = PatternInBackground if task.asynchronous else PatternRun
+                times, after = yield from kind(task, job, file, step, before).run()
                 written[benchmark.file] = after
             else:
                 times = yield from run_stress(task, job, file, step)

@@ -60,7 +60,9 @@ class SharedFile:
         self._in_force = in_force or in_force_of(job, name)
         self.files = files or job.filesystem.allocate(1, self._in_force.striping)
         job.files[name] = self.files
-        self.mpi = mpi_file(job, self.files, self._in_force.hints)
+        # Where a rank's thread may use it, the threads must not meet where ranks do.
+        ranks = job.communicator(job.all_ranks.all) if job.helpers else None
+        self.mpi = mpi_file(job, self.files, self._in_force.hints, ranks)
         self.start_timers()
 
     def start_timers(self) -> None:

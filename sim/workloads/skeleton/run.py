@@ -86,7 +86,7 @@ class SkeletonRun:
         """Begin to put together what comes up to the next barrier."""
         self._background = Background(self._job) if self._job.helpers else None
         self._batch = self._background.batch if self._background else self._job.batch()
-        self._pending: dict[str, int] = {}  # by files: what of them was handed over last
+        self._pending: dict[str, int] = {}  # by files: the count of the threads behind them
         self._rows: list[_Row] = []
         self._row: _Row | None = None
         self._verbs: set[str] = set()
@@ -162,13 +162,12 @@ class SkeletonRun:
             self._mark(_mark(row.number))
             row.moved = files.act(self._batch, step.phase)
             self._mark(_mark(row.number) + 1)
-        self._pending[what.file] = background.handed
+        self._pending[what.file] = background.counted
 
     def _wait(self, name: str) -> None:
         """Let the ranks wait for what was handed over of some files."""
-        handed = self._pending.pop(name, None)
-        if handed is not None and self._background:
-            self._background.wait(handed)
+        if self._background and name in self._pending:
+            self._background.wait(self._pending.pop(name))
 
     def _share(self, step: Step, what: Share) -> None:
         """Let bytes go between rank 0 and the others."""
