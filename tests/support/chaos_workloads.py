@@ -62,6 +62,8 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "epochs": st.integers(1, 2),
         "batch": st.integers(1, 8),
         "cache": _SOME(["none", "node"]),
+        "workers": st.integers(0, 3),
+        "prefetch": st.integers(1, 3),
     },
     "e3sm": {
         "columns": _SOME([500, 2000]),
@@ -221,7 +223,10 @@ def workloads(draw: st.DrawFn, api: str, ranks: int, target: str) -> dict[str, A
         return {"kernel": {"name": "replay", "trace": draw(_trace(ranks))}}
     if kind == "kernel":
         name = draw(_SOME(sorted(_KERNELS)))
-        return {"kernel": {"name": name, **_NEEDED.get(name, {}), **_some(draw, _KERNELS[name])}}
+        options = _some(draw, _KERNELS[name])
+        if options.get("cache") == "node":  # which is not loaded ahead
+            options.pop("workers", None)
+        return {"kernel": {"name": name, **_NEEDED.get(name, {}), **options}}
     return {"ior": draw(_ior(api, ranks, target))}
 
 
@@ -296,6 +301,8 @@ def _h5bench(draw: st.DrawFn, ranks: int) -> str:
         "COLLECTIVE_DATA": draw(switch),
         "COLLECTIVE_METADATA": draw(switch),
         "EMULATED_COMPUTE_TIME_PER_TIMESTEP": draw(_SOME(["0 s", "1 s"])),
+        "MODE": draw(_SOME(["SYNC", "ASYNC"])),
+        "DELAYED_CLOSE_TIMESTEPS": draw(_SOME(["0", "1", "2"])),
         "NUM_DIMS": "1",
         "DIM_1": str(particles),
         "DIM_2": "1",
@@ -311,7 +318,7 @@ def _h5bench(draw: st.DrawFn, ranks: int) -> str:
     return _written(
         {
             "mpi": {"command": "mpirun", "ranks": str(ranks)},
-            "vol": {},
+            "vol": {"connector": "async under_vol=0;under_info={}"},
             "file-system": {},
             "directory": "storage",
             "benchmarks": [

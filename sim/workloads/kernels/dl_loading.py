@@ -4,6 +4,9 @@ The training set is either one file for each sample, as an image collection is w
 or packed: a few large binary files that hold many samples each (TFRecord, WebDataset). What the
 difference costs is opens: an epoch of one sample a file asks the metadata server for every sample.
 (The pattern is that of DLIO, argonne-lcf/dlio_benchmark; a sample of ImageNet has about 110 kB.)
+
+Workers load ahead, as those of PyTorch's loader, which DLIO has as well: each loads every
+``workers``-th batch of its rank, at most ``prefetch`` of them before the rank takes them.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from xc40io.plane.stations import StationKind
 from xc40io.storage.places import Storage
 from xc40io.workloads.job_results import Figure
 from xc40io.workloads.kernels.draws import Distribution, draw
-from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Share
+from xc40io.workloads.kernels.kernel import MOST_PROGRAMS, Kernel, KernelRun, Natural, Share
 from xc40io.workloads.kernels.samples import Loading, Order
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class DlLoading(Kernel):
 
     Every epoch deals the samples to the ranks anew. With packed files the order of the files is
     shuffled, and a rank reads its part of it from end to end, or all samples are, and each is read
-    where it lies. Loading and computing take turns: nothing is loaded ahead.
+    where it lies. Loading and computing take turns; or workers of each rank load ahead.
     """
 
     name: ClassVar[str] = "dl-loading"
@@ -66,11 +69,21 @@ class DlLoading(Kernel):
     epochs: Count = Field(2, description="Times that every sample is read.")
     batch: Count = Field(32, description="Samples that a rank loads before it computes.")
     compute: Seconds = Field(0.0, description="Computing after each batch.")
+    workers: Natural = Field(
+        0, description="Threads of a rank that load ahead; 0: the rank loads by itself."
+    )
+    prefetch: Count = Field(
+        2, description="Batches that each of them loads before the rank takes the first of them."
+    )
     cache: Literal["none", "node", "ssd"] = Field(
         "none",
         description="Where samples are kept after the first epoch: a node keeps its own, in memory "
         "or on its local SSD.",
     )
+
+    def helpers(self) -> int:
+        """Return how many helper threads each rank has: its workers."""
+        return self.workers
 
     def bytes_to_move(self, ranks: int) -> int:  # noqa: ARG002
         """Return the bytes that are read from the file system, about."""
@@ -82,6 +95,17 @@ class DlLoading(Kernel):
         room = {"none": share, "node": machine.nodes.memory}
         if machine.ssd is not None:
             room["ssd"] = machine.ssd.capacity
+        ranks = scenario.nodes * scenario.ppn
+        if self.workers and self.cache != "none":
+            raise InputError(
+                f"kernel dl-loading: workers = {self.workers} with cache = {self.cache}: what is "
+                "kept on a node is not loaded ahead; right would be one of both"
+            )
+        if ranks * (self.workers + 1) > MOST_PROGRAMS:
+            raise InputError(
+                f"kernel dl-loading: {ranks:,} ranks with workers = {self.workers} make too many "
+                f"threads to simulate; right would be at most {MOST_PROGRAMS:,} in all"
+            )
         if self.cache not in room:
             raise InputError(
                 f"kernel dl-loading: cache = ssd: the nodes of {machine.name} have no SSDs; right "
@@ -93,10 +117,9 @@ class DlLoading(Kernel):
                 f"{machine.name} has room for {format_bytes(room[self.cache], 3)} of them; "
                 "right would be more nodes or cache = none"
             )
-        if self.samples < scenario.nodes * scenario.ppn:
+        if self.samples < ranks:
             raise InputError(
-                f"kernel dl-loading: samples = {self.samples:,} are fewer than the "
-                f"{scenario.nodes * scenario.ppn:,} ranks"
+                f"kernel dl-loading: samples = {self.samples:,} are fewer than the {ranks:,} ranks"
             )
 
     def run(self, job: Job) -> Waiting:
@@ -180,38 +203,58 @@ class _Run(KernelRun[DlLoading]):
         """Read every sample once; ``kept`` says where they are on the SSDs of the nodes."""
         options, job = self._options, self._job
         rank, sample = self._order(order, epoch, table[1])
-        batch, every = job.batch(), np.arange(job.ranks)
-        batch.add(Op.MARK, every, mark=_BEGIN)
+        every = np.arange(job.ranks)
+        batch = job.batch(every if options.workers else None)
+        batch.add(Op.MARK, mark=_BEGIN)
         size, file, offset = table if kept is None or epoch == 0 else kept
         loading = Loading(batch, rank, size[sample], file[sample], offset[sample], options.batch)
-        opens = 0
-        if epoch > 0 and options.cache == "node":
+        if options.workers:
+            opens = self._load_ahead(loading)
+        elif epoch > 0 and options.cache == "node":
+            opens = 0
             loading.copy(job.machine.mpi.copy_rate, options.compute)
         elif epoch > 0 and options.cache == "ssd":
+            opens = 0
             loading.each_sample(options.compute)
-        elif options.layout == "files":
-            opens = loading.each_file(options.compute)
-        elif options.shuffle == "files":
-            opens = loading.through(options.transfer, options.compute)
         else:
-            opens = loading.each_sample(options.compute)
+            opens = self._load(loading, options.compute)
         if kept is not None and epoch == 0:
             size, file, offset = kept
             Loading(batch, rank, size[sample], file[sample], offset[sample], options.batch).store()
         batch.add(Op.MARK, every, mark=_END)
-        before, busy = job.filesystem.timers(job.programs), _mds_seconds(job)
+        before, busy = job.filesystem.timers(batch.programs), _mds_seconds(job)
         yield from job.do(batch, "read")
-        spent = job.filesystem.timers(job.programs) - before
-        self._add_row(epoch, opens, float(spent[:, loading.OPENING].mean()), busy)
+        spent = job.filesystem.timers(batch.programs) - before
+        loaders = slice(job.ranks, None) if options.workers else slice(None)
+        figures = {"in opens": Figure(float(spent[loaders, loading.OPENING].mean()), "seconds")}
+        if options.workers:
+            waited = float(spent[: job.ranks, loading.WAITING].mean())
+            figures["waiting"] = Figure(waited, "seconds")
+        self._add_row(epoch, {"opens": Figure(opens, "")} | figures, busy)
 
-    def _add_row(self, epoch: int, opens: int, opening: float, busy: float) -> None:
-        """Add the row of an epoch."""
+    def _load(self, loading: Loading, compute: float) -> int:
+        """Load all samples as they lie in files; return how many are opened."""
+        options = self._options
+        if options.layout == "files":
+            return loading.each_file(compute)
+        if options.shuffle == "files":
+            return loading.through(options.transfer, compute)
+        return loading.each_sample(compute)
+
+    def _load_ahead(self, loading: Loading) -> int:
+        """Let the workers of the ranks load all samples, and the ranks take them in turn."""
+        job, workers = self._job, self._options.workers
+        with loading.batch.behind(job.ranks):
+            opens = self._load(loading.by_workers(workers, self._options.prefetch, job.programs), 0)
+        loading.take(workers, job.programs, self._options.compute)
+        return opens
+
+    def _add_row(self, epoch: int, loaded: dict[str, Figure], busy: float) -> None:
+        """Add the row of an epoch: how it was ``loaded``, and more."""
         job = self._job
         times = job.marks()
         seconds = float(times[:, _END].max() - times[:, _BEGIN].min())
-        figures = {
-            "opens": Figure(opens, ""),
-            "in opens": Figure(opening, "seconds"),
+        figures = loaded | {
             "MDS busy": Figure(_mds_seconds(job) - busy, "seconds"),
             "images/s": Figure(self._options.samples / seconds, ""),
         }

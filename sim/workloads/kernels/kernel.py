@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to 
 Natural = Annotated[int, Field(ge=0)]
 """An option that is a whole number, 0 or more."""
 
+MOST_PROGRAMS = 2**22
+"""Ranks and their helper threads, all together, that a kernel may have."""
+
 TRIED = "tried"
 """What more is said of an option of few choices that explanations and tuning try otherwise."""
 

@@ -19,12 +19,11 @@ from xc40io.config.units import Size
 from xc40io.engine.types import Integers
 from xc40io.plane.batch import Batch
 from xc40io.plane.operations import Op
-from xc40io.workloads.kernels.kernel import Kernel, check_capacity
+from xc40io.workloads.kernels.kernel import MOST_PROGRAMS, Kernel, check_capacity
 
 if TYPE_CHECKING:
     from xc40io.workloads.job import Job, Waiting
 
-_MOST_PROGRAMS = 2**22
 _OPEN, _READ, _CLOSE, _END = range(4)  # marks
 
 
@@ -58,10 +57,10 @@ class PreadThreads(Kernel):
                 f"kernel pread-threads: size = {self.size} is not a multiple of transfer = "
                 f"{self.transfer}"
             )
-        if ranks * (self.pool + 1) > _MOST_PROGRAMS:
+        if ranks * (self.pool + 1) > MOST_PROGRAMS:
             raise InputError(
                 f"kernel pread-threads: {ranks:,} ranks with pool = {self.pool} make too many "
-                f"threads to simulate; right would be at most {_MOST_PROGRAMS:,} in all"
+                f"threads to simulate; right would be at most {MOST_PROGRAMS:,} in all"
             )
         check_capacity(ranks * self.size, machine, "kernel pread-threads: the files take")
 

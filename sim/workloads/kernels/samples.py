@@ -1,4 +1,4 @@
-"""In which order samples are loaded, and what a rank does to load its own."""
+"""In which order samples are loaded, and what a rank, or its workers, do to load its own."""
 
 from __future__ import annotations
 
@@ -54,22 +54,69 @@ def _shuffled(draws: np.random.Generator, count: int, file: Integers | None) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class Ahead:
+    """What workers look at who load a rank's batches before it needs them.
+
+    A worker begins a batch when the rank has taken all but so many of those before it: the
+    ``prefetch_factor`` of PyTorch's loader for each of its workers.
+    """
+
+    program: Integers  # (samples,): of the rank
+    taken: Integers  # (samples,): batches that it must have taken
+
+
+@dataclass(frozen=True, eq=False)
 class Loading:
-    """Samples that are to be loaded, in order, rank after rank."""
+    """Samples that are to be loaded, in order, rank after rank; or worker after worker."""
 
     OPENING: ClassVar[Timer] = Timer.OPEN
+    WAITING: ClassVar[Timer] = Timer.FINISH
 
     batch: Batch  # takes the operations; rank r has position r
     rank: Integers  # (samples,), ascending: who loads each
     size: Integers  # (samples,): bytes
     file: Integers  # (samples,): in the data plane
     offset: Integers  # (samples,): where it begins in its file
-    together: int  # samples after which a rank computes
+    together: int  # samples after which a rank computes, and a worker says that it has them
+    ahead: Ahead | None = None  # of workers
 
     @property
     def _turn(self) -> Integers:
         """The number of each sample among its rank's samples, from 0."""
         return np.arange(len(self.rank)) - np.searchsorted(self.rank, self.rank)
+
+    def by_workers(self, workers: int, prefetch: int, programs: Integers) -> Loading:
+        """Return the same samples dealt to workers: worker ``i % workers`` of a rank has batch i.
+
+        ``programs`` is int64 (ranks,), the program of each rank. In place of ranks stand their
+        workers, ``rank * workers`` and following.
+        """
+        turn = self._turn
+        batch = turn // self.together
+        worker = self.rank * workers + batch % workers
+        order = np.argsort(worker, kind="stable")
+        taken = np.maximum(batch - prefetch * workers + 1, 0)[order]
+        ahead = Ahead(programs[self.rank][order], taken)
+        size, file, offset = self.size[order], self.file[order], self.offset[order]
+        return Loading(self.batch, worker[order], size, file, offset, self.together, ahead)
+
+    def take(self, workers: int, programs: Integers, compute: float) -> None:
+        """Let ranks take each batch when the worker that loads it has it, and compute."""
+        ends = self._ends
+        rank, batch = self.rank[ends], self._turn[ends] // self.together
+        kinds = np.tile(np.array([Op.AWAIT, Op.POST, Op.COMPUTE]), len(rank))
+        operations = mix_operations(
+            kinds,
+            {
+                Op.AWAIT: {
+                    "program": np.repeat(programs[rank] + 1 + batch % workers, 3),
+                    "count": np.repeat(batch // workers + 1, 3),
+                    "timer": self.WAITING,
+                },
+                Op.COMPUTE: {"seconds": compute},
+            },
+        )
+        self.batch.add_operations(operations, np.repeat(rank, 3))
 
     def each_file(self, compute: float) -> int:
         """Open, read and close a file for every sample; return how many are opened."""
@@ -103,13 +150,15 @@ class Loading:
             self.file[first],
             self.offset[first],
             1,
+            self.ahead and Ahead(self.ahead.program[first], self.ahead.taken[first]),
         )
         opens = other_file[first]
         closes = np.append(opens[1:], True)
         ends = np.append(number[first][1:] != number[first][:-1], True)
         ends |= np.append(np.diff(self.rank[first]) != 0, True)
         calls, rest = whole.size // transfer, whole.size % transfer
-        chosen = np.stack([opens, calls > 0, rest > 0, closes, ends & (compute > 0)], axis=1)
+        thinks = ends & self._tells(compute)
+        chosen = np.stack([opens, calls > 0, rest > 0, closes, thinks], axis=1)
         whole._add_chosen(
             [Op.OPEN, Op.READ, Op.READ, Op.CLOSE, Op.THINK],
             chosen,
@@ -117,6 +166,7 @@ class Loading:
             length=np.stack([np.full_like(calls, transfer), rest], axis=1),
             count=np.stack([calls, np.ones_like(calls)], axis=1),
             compute=compute,
+            begins=np.append(True, ends[:-1]),
         )
         return int(opens.sum())
 
@@ -147,9 +197,13 @@ class Loading:
         ends: npt.NDArray[np.bool_] = ((self._turn + 1) % self.together == 0) | last
         return ends
 
+    def _tells(self, compute: float) -> bool:
+        """Whether something is to be done behind each batch: a rank computes, a worker counts."""
+        return compute > 0 or self.ahead is not None
+
     def _add(self, kinds: list[Op], chosen: npt.NDArray[np.bool_], compute: float) -> None:
         """Add operations for every sample, the last of them computing."""
-        thinks = self._ends & (compute > 0)
+        thinks = self._ends & self._tells(compute)
         self._add_chosen(
             kinds,
             np.concatenate([chosen, thinks[:, None]], axis=1),
@@ -157,6 +211,7 @@ class Loading:
             length=self.size[:, None],
             count=np.ones((len(self.rank), 1), np.int64),
             compute=compute,
+            begins=self._turn % self.together == 0,
         )
 
     def _add_chosen(
@@ -168,11 +223,21 @@ class Loading:
         length: Integers,
         count: Integers,
         compute: float,
+        begins: npt.NDArray[np.bool_],
     ) -> None:
         """Add those operations of each sample that are chosen: bool (samples, kinds).
 
-        ``offset``, ``length`` and ``count`` have a column for each READ among the kinds.
+        ``offset``, ``length`` and ``count`` have a column for each READ among the kinds. The last
+        kind is what ends a batch; ``begins`` says where one begins.
         """
+        waits: dict[str, npt.ArrayLike] = {}
+        if self.ahead is not None:
+            kinds = [Op.AWAIT, *kinds[:-1], Op.POST]
+            chosen = np.concatenate([begins[:, None], chosen], axis=1)
+            waits = {
+                name: np.broadcast_to(values[:, None], chosen.shape)[chosen]
+                for name, values in (("program", self.ahead.program), ("count", self.ahead.taken))
+            }
         shape = chosen.shape
         reads = [place for place, kind in enumerate(kinds) if kind == Op.READ]
         columns = {name: np.zeros(shape, np.int64) for name in ("offset", "length", "count")}
@@ -192,6 +257,7 @@ class Loading:
                 Op.READ: opening | calls,
                 Op.CLOSE: opening,
                 Op.THINK: {"seconds": compute, "timer": Timer.NONE},
+                Op.AWAIT: waits,
             },
         )
         rank = np.broadcast_to(self.rank[:, None], shape)[chosen]

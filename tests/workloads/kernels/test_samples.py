@@ -87,3 +87,17 @@ def test_single_samples_of_packed_files_open_a_file_once():
         *(Op.OPEN, Op.READ, Op.READ, Op.OPEN, Op.READ, Op.READ),
         *(Op.CLOSE, Op.CLOSE),
     ]
+
+
+@given(st.lists(st.integers(1, 23), min_size=1, max_size=4), st.integers(1, 4), st.integers(1, 5))
+def test_workers_deal_the_batches_of_their_rank_in_turn(samples, workers, together):
+    rank = np.repeat(np.arange(len(samples)), samples)
+    whole = loading(rank, np.ones_like(rank), np.arange(len(rank)), together)
+    dealt = whole.by_workers(workers, 2, np.arange(len(samples)))
+    assert sorted(dealt.file.tolist()) == list(range(len(rank)))
+    first = np.searchsorted(rank, np.arange(len(samples)))
+    for worker, file in zip(dealt.rank.tolist(), dealt.file.tolist(), strict=True):
+        owner = worker // workers
+        assert owner == rank[file]
+        assert (file - first[owner]) // together % workers == worker % workers
+    assert (np.diff(dealt.rank) >= 0).all()
