@@ -199,7 +199,7 @@ def cores_of(job: Submission, machine: Machine) -> Indices:
     others = scenario.cores.depth - 1
     if others:
         home[:, 1:] += 1 + np.arange(job.programs - 1, dtype=np.int32) % others
-        home %= machine.nodes.cores - scenario.cores.system
+        home %= usable
     if threads > 1:
         home[:, 1 : 1 + threads] = per_rank
     elif job.workload.helpers_apart and not others:

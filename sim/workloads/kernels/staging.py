@@ -100,6 +100,11 @@ class Staging(Kernel):
         False, description="Each file is copied to the SSD of another node as well."
     )
     sync: bool = Field(True, description="Local writes are synced, as HDF5's cache driver does.")
+    cache_steps: Count | None = Field(
+        None,
+        description="Steps of output that there is room for: one more waits until the oldest is on "
+        "Lustre, as with SCR_CACHE_SIZE. Any number unless given.",
+    )
     grace: Annotated[Seconds, Field(ge=0)] | None = Field(
         None,
         description="Seconds that the job goes on after the application's end; until all is safe "
@@ -139,6 +144,12 @@ class Staging(Kernel):
         if self.mode == "in" and (self.grace is not None or self.flush != "background"):
             raise InputError(
                 "kernel staging: flush and grace belong to mode: out; input is safe already"
+            )
+        if self.cache_steps and (self.mode == "in" or self.direct or self.flush != "background"):
+            raise InputError(
+                f"kernel staging: cache_steps = {self.cache_steps} belongs to output that is "
+                "flushed in the background; right would be mode: out, flush: background and no "
+                "direct"
             )
         if self.layout == "rank" and (self.mode == "in" or target.kind == "bb"):
             raise InputError(
@@ -293,6 +304,7 @@ class _StageOut(_Stage):
             if options.direct:
                 yield from self._write_through(step)
             else:
+                yield from self._make_room(step)
                 files = yield from self._write_locally(step)
                 if options.flush == "end":
                     waiting.append((step, files))
@@ -329,6 +341,15 @@ class _StageOut(_Stage):
         slowed = {"slowed": Figure(share, "")}
         job.record("all", "beside flush", np.array([begun]), np.array([between]), 0, slowed)
         job.record("all", "alone", np.array([between]), np.array([ended]))
+
+    def _make_room(self, step: int) -> Waiting:
+        """Wait until there is room for a step: until an earlier one has been flushed."""
+        job, most = self._job, self._options.cache_steps
+        if most is None or step < most:
+            return
+        began = np.array([float(job.filesystem.environment.now)])
+        yield self._flushed[step - most]
+        job.record(str(step), "wait", began, np.array([float(job.filesystem.environment.now)]))
 
     def _start_flush(self, step: int, files: FileSet) -> None:
         """Start the flush of a step; it waits for the flush of the step before."""

@@ -58,6 +58,24 @@ def test_staging_pays_when_there_is_something_to_compute() -> None:
     assert row(staged, "application").seconds < row(direct, "application").seconds
 
 
+def test_where_there_is_room_for_few_steps_a_rank_waits_for_the_flush_of_an_old_one() -> None:
+    """SCR counts this wait apart from the write that it comes before (its pull request 544)."""
+    options: dict[str, Any] = {"steps": 4, "size": 32 * MIB}
+    free = run(**options)
+    flush = [row(free, "flush", str(step)).seconds for step in range(4)]
+    local = row(free, "local write", "0").seconds
+    assert min(flush) > 1.2 * local
+    for keep in (1, 2):
+        kept = run(**options, cache_steps=keep)
+        waits = [one for one in kept.rows if one.phase == "wait"]
+        assert [one.step for one in waits] == [str(step) for step in range(keep, 4)]
+        for wait in waits:
+            assert wait.end == row(kept, "flush", str(int(wait.step) - keep)).end
+            assert row(kept, "local write", wait.step).start >= wait.end
+    slow = run(**options, cache_steps=1, compute=max(flush) + local + 0.1)
+    assert [one.seconds for one in slow.rows if one.phase == "wait"] == [0.0] * 3
+
+
 def test_input_is_read_from_lustre_once() -> None:
     result = run(mode="in", steps=3)
     # Both nodes copy the part of each of their ranks.
@@ -77,6 +95,7 @@ def test_input_is_read_from_lustre_once() -> None:
         ("theta", {"overlap": True}, "right would be cycle: 1 s"),
         ("theta", {"partner": True, "nodes": 1}, "at least 2 nodes"),
         ("theta", {"mode": "back", "direct": True}, "at least 2 nodes"),
+        ("theta", {"cache_steps": 1, "flush": "end"}, "cache_steps = 1 belongs to output"),
     ],
 )
 def test_what_cannot_be_is_refused(machine: str, options: dict[str, Any], words: str) -> None:
