@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from xc40io.config.errors import InputError, naming
+from xc40io.engine.types import Floats
 from xc40io.mpi.communicator import Collectives
 from xc40io.plane.operations import Op
 from xc40io.workloads.background import Background
@@ -132,12 +133,7 @@ class SkeletonRun:
         what, verb = step.phase.what, step.phase.verb
         self._verbs.add(verb)
         if isinstance(what, Compute):
-            self._end_row()
-            seconds = self._scope.number(what.seconds)
-            if seconds.min() < 0.0:
-                raise InputError(f"seconds is {seconds.min():g}; at least 0 is right")
-            kind = Op.COMPUTE if self._background else Op.THINK
-            self._batch.add(kind, np.arange(self._scope.ranks), seconds=seconds)
+            self._compute(step, self._scope.number(what.seconds))
             return
         row = self._begin_row(step)
         if isinstance(what, Share):
@@ -150,6 +146,17 @@ class SkeletonRun:
             self._wait(what.file)
             if verb != "wait":
                 row.moved += self._files[what.file].act(self._batch, step.phase)
+
+    def _compute(self, step: Step, seconds: Floats) -> None:
+        """Let every rank compute; where threads may take of its core, in a row of the table."""
+        if seconds.min() < 0.0:
+            raise InputError(f"seconds is {seconds.min():g}; at least 0 is right")
+        if self._background:
+            self._begin_row(step)
+        else:
+            self._end_row()
+        kind = Op.COMPUTE if self._background else Op.THINK
+        self._batch.add(kind, np.arange(self._scope.ranks), seconds=seconds)
 
     def _hand_over(self, step: Step, what: Move) -> None:
         """Let the threads of the ranks do a phase."""
