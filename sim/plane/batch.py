@@ -96,7 +96,7 @@ class Batch:
 
     def add_operations(self, operations: Operations, owner: Integers) -> None:
         """Add operations that have been made already: ``owner`` as for :meth:`add`."""
-        self._owners.append(owner + self._shift)
+        self._owners.append(owner + self._shift if self._shift else owner)
         self._operations.append(operations)
         self._tags.append(self._tag)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHECK = 600e-6
 """Seconds that the thread of HDF5's asynchronous connector waits before each call, to see that the
-application makes no more calls: both would want the library's one lock (vol-async 1.8,
+application makes no more calls: both would want the library's one lock (vol-async of December 2024,
 ``ASYNC_APP_CHECK_SLEEP_TIME``)."""
 
 
