@@ -71,7 +71,13 @@ class Brigade:
         return len(self.leader) * self.members * (self.members - 1) // 2
 
     def close(
-        self, batch: Batch, node: Indices, size: Integers, meeting: Integers, file: Integers
+        self,
+        batch: Batch,
+        node: Indices,
+        size: Integers,
+        meeting: Integers,
+        file: Integers,
+        behind: Integers | int = 0,
     ) -> None:
         """Gather and write the blocks of the groups.
 
@@ -87,6 +93,8 @@ class Brigade:
             int64 (ranks,): where each rank meets the one before it.
         file
             int64 (groups,): the subfile of each group.
+        behind
+            int64 (groups,): the bytes that it has already.
         """
         line = _line(self.members, threaded=self.threaded)
         groups = self.leader[:, None]
@@ -95,6 +103,7 @@ class Brigade:
         each_hop = first + line.hop + np.arange(len(groups))[:, None] * (line.hop.max() + 1)
         block = groups + line.block
         offset = np.cumsum(size)[block] - size[block] - (np.cumsum(size) - size)[groups]
+        offset += np.reshape(behind, (-1, 1))
         # A group of one rank has no neighbours: no operation looks at what stands there.
         pair = meeting[np.minimum(groups + line.pair, len(meeting) - 1)]
         columns: dict[Op, dict[str, npt.ArrayLike]] = {
@@ -258,6 +267,17 @@ _CONTEXT = 256
 """Bytes of the allreduce in which a new communicator gets its number (MPICH)."""
 
 
+def group_costs(
+    writers: Writers, leader: Integers, size: Integers, name: str, message: int
+) -> Floats:
+    """Return what a collective of each contiguous group costs: float64 (groups,), in seconds."""
+    node = writers.world.node
+    shape = np.stack([node[leader + size - 1] - node[leader] + 1, size], axis=1)
+    shapes, which = np.unique(shape, axis=0, return_inverse=True)
+    costs = [getattr(Collectives(writers.mpi, *row), name)(message) for row in shapes.tolist()]
+    return np.array(costs)[which.ravel()]
+
+
 class MpiAggregate:
     """The method MPI_AGGREGATE: a subfile for each group of ranks, written by its aggregator."""
 
@@ -359,14 +379,7 @@ class MpiAggregate:
         return Collectives(self._writers.mpi, nodes, len(self.aggregators))
 
     def _group_costs(self, name: str, size: int) -> Floats:
-        """Return what a collective of each group costs: float64 (groups,), in seconds."""
-        node, groups = self._writers.world.node, self._groups
-        last = groups.leader + groups.size - 1
-        shape = np.stack([node[last] - node[groups.leader] + 1, groups.size], axis=1)
-        shapes, which = np.unique(shape, axis=0, return_inverse=True)
-        mpi = self._writers.mpi
-        costs = [getattr(Collectives(mpi, *row), name)(size) for row in shapes.tolist()]
-        return np.array(costs)[which.ravel()]
+        return group_costs(self._writers, self._groups.leader, self._groups.size, name, size)
 
     def _meet_groups(self, batch: Batch, seconds: Floats) -> None:
         """Add a collective of the ranks of each group."""

@@ -43,6 +43,10 @@ WRITTEN = {
         "xc40io.workloads.kernels.adios:AdiosKernel",
         "ADIOS 1: steps of output through POSIX or MPI_AGGREGATE.",
     ),
+    "adios2": PythonKernel(
+        "xc40io.workloads.kernels.adios2:Adios2Kernel",
+        "ADIOS 2: steps of an output through BP5 or BP4.",
+    ),
     "exerciser": PythonKernel(
         "xc40io.workloads.kernels.exerciser:Exerciser",
         "HDF5: hyperslabs of a dataset, written and read in many ways.",

@@ -14,6 +14,19 @@ import yaml
 
 HERE = Path(__file__).parent
 HINT = "IOR_HINT__MPI__"
+PARAMETERS = {
+    "AggregationType": "aggregation_type",
+    "NumAggregators": "num_aggregators",
+    "AggregatorRatio": "aggregator_ratio",
+    "NumSubFiles": "num_sub_files",
+    "SubStreams": "sub_streams",
+    "AsyncWrite": "async_write",
+    "BufferChunkSize": "buffer_chunk_size",
+    "MinDeferredSize": "min_deferred_size",
+    "MaxShmSize": "max_shm_size",
+    "StripeSize": "data_alignment",
+}
+"""Of ADIOS 2's engines, and what kernel adios2 calls them."""
 MOUNT = "/lus/theta"
 INSTALLED = {"mpi.library": "romio", "mpi.release": "4", "mpi.hdf5": "1.10.2"}
 """Whose behaviour that of the recorded libraries is: MPICH 4.0.2 and HDF5 1.10.8."""
@@ -75,6 +88,10 @@ class Case:
         if self.program == "adios_write":
             told = {"name": "adios", "distribution": "fixed", **self.model, **self.options}
             return {"kernel": told}
+        if self.program == "adios2_write":
+            told = {PARAMETERS.get(key, key): value for key, value in self.options.items()}
+            told |= {key: value == "true" for key, value in told.items() if key == "async_write"}
+            return {"kernel": {"name": "adios2", **self.model, **told}}
         if self.program == "pieces":
             hints = {name: str(value) for name, value in self.hints.items()}
             return {"kernel": {"name": "pieces", "line": self._placed, "hints": hints}}
@@ -152,6 +169,8 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         line = " ".join(_argument(key, value) for key, value in both["options"].items())
     elif both["program"] == "adios_write":
         line = _of_adios(both["options"])
+    elif both["program"] == "adios2_write":
+        line = _of_adios2(both["options"])
     elif "line" not in both:
         line = " ".join(f"{key}={value}" for key, value in own.get("options", {}).items())
     return Case(
@@ -186,6 +205,13 @@ def _of_adios(options: Mapping[str, Any]) -> str:
     text = ";".join(f"{key}={int(value)}" for key, value in given.items())
     method, size, variables, steps = (options[key] for key in apart)
     return shlex.join([method, text, str(size), str(variables), str(steps), "@/out"])
+
+
+def _of_adios2(options: Mapping[str, Any]) -> str:
+    """Return the line of the rig's program; the engine's parameters are named as in ADIOS 2."""
+    given = ";".join(f"{key}={value}" for key, value in options.items() if key[0].isupper())
+    size, variables, steps = (str(options[key]) for key in ("size", "variables", "steps"))
+    return shlex.join([options["engine"], given, size, variables, steps, "@/out.bp"])
 
 
 def _deviations(own: Mapping[str, Any]) -> Iterator[str]:

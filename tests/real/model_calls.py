@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pieces
 from case_table import MOUNT, Case
-from recordings import Calls, Refused, Row
+from recordings import UNTOLD, Calls, Refused, Row
 
 import xc40io
 from xc40io.config.errors import InputError
@@ -61,6 +61,8 @@ def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
         if op is None or rank < 0 or (op in DATA and not moved):
             continue
         name = recording.file_names[file].removeprefix(f"{MOUNT}/") if file >= 0 else "-"
+        if op in DATA and name.endswith(UNTOLD):
+            continue
         offset = int(record["offset"]) if op in PLACED else 0
         found[rank].append(Row(op, name, offset, moved if op in DATA else 0))
     return found

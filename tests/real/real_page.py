@@ -22,6 +22,7 @@ PAGE = Path(__file__).parents[2] / "docs/real-programs.md"
 
 WHAT = {
     "adios": "ADIOS, POSIX and MPI_AGGREGATE",
+    "adios2": "ADIOS 2, BP5 and BP4",
     "domains": "ROMIO's aggregators and file domains, 1 to 9 ranks",
     "drawn_ior_hdf5": "IOR over HDF5, drawn at random",
     "drawn_ior_mpiio": "IOR over MPI-IO, drawn at random",

@@ -26,11 +26,11 @@ from pathlib import Path
 from case_table import Case, cases, groups
 from darshan_counts import Counts, counted, counts_in
 from darshan_counts import keep as keep_counts
-from recordings import Calls, Recorded, Refused, Row, keep
+from recordings import UNTOLD, Calls, Recorded, Refused, Row, keep
 
 BUILT = Path("build/real")
 PACKAGES = ("mpich", "libhdf5-mpich-103-1")
-OWN = ("adios_write", "pieces")
+OWN = ("adios_write", "adios2_write", "pieces")
 COUNTERS, DARSHAN = "darshan", "libdarshan.so"
 OSTS = "56"  # of Theta, which the model has
 LONGEST = 120.0  # s: of a run
@@ -162,6 +162,8 @@ def _run(
         told["REAL_SLOW"] = str(slow)
     if case.any_name:
         told["REAL_RELATIVE"] = "1"
+    if case.program == "adios2_write":
+        told["REAL_STREAMS"] = "1"  # profiling.json
     if case.stripes:
         told["REAL_OSTS"] = OSTS
         told["REAL_STRIPES"] = "{} {}".format(*case.stripes)
@@ -235,6 +237,8 @@ def rows_of(log: Path, folder: Path) -> list[Row]:
         offset, _, result = map(int, numbers)
         op = "stat" if call == "unlink" and result < 0 else OPS.get(call, call)
         if (result < 0 and op != "stat") or (op in DATA and not result):
+            continue
+        if op in DATA and name.endswith(UNTOLD):
             continue
         name = os.path.normpath(name.replace(str(folder), "/@"))
         rows.append(Row(op, name, offset if op in PLACED else 0, result if op in DATA else 0))

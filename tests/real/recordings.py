@@ -12,6 +12,11 @@ from typing import NamedTuple, TypeAlias
 FOLDER = Path(__file__).parent / "recorded"
 
 
+UNTOLD = "profiling.json"
+"""What ADIOS 2 writes to a file of this name has numbers in it that take more or fewer digits each
+time: that it is made and closed is told, what is written is not."""
+
+
 class Row(NamedTuple):
     """A call. What an operation has no use for is 0."""
 

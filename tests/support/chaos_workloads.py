@@ -45,6 +45,19 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "threading": st.booleans(),
         "have_metadata_file": st.booleans(),
     },
+    "adios2": {
+        "engine": _SOME(["BP4", "BP5"]),
+        "steps": st.integers(1, 3),
+        "compute": _SOME(["0 s", "10 ms"]),
+        "size": _SOME([1000, 100_000, 2_400_000]),
+        "spread": _SOME([0, 0.5]),
+        "variables": st.integers(1, 3),
+        "aggregation_type": _SOME(["TwoLevelShm", "EveryoneWrites", "EveryoneWritesSerial"]),
+        "num_aggregators": st.integers(0, 3),
+        "num_sub_files": st.integers(0, 3),
+        "async_write": st.booleans(),
+        "max_shm_size": _SOME(["64 KiB", "4 GiB"]),
+    },
     "bd-cats": {"particles": _SOME([20_000, 100_001]), "collective": st.booleans()},
     "chombo": {
         "levels": st.integers(1, 3),
@@ -187,6 +200,7 @@ assert {*_KERNELS, "h5bench", "replay"} == set(KERNELS), "a kernel that chaos do
 
 _NEEDED = {
     "adios": {"size": 100_000, "compute": "10 ms"},
+    "adios2": {"size": 100_000},
     "bd-cats": {"particles": 20_000},
     "chombo": {"cells": 8, "boxes": 2},
     "dl-loading": {"samples": 16},

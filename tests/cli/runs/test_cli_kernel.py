@@ -82,7 +82,7 @@ def test_who_asks_mpi_io_for_what_it_cannot_tell_learns_so(xc40io):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["adois"], "'adois' is not a kernel; there are adios, amrex-plotfile"),
+        (["adois"], "'adois' is not a kernel; there are adios, adios2, amrex-plotfile"),
         (["adios", "--sizes", "3"], "No such option '--sizes'. (Did you mean"),
         (["adios", "--steps", "few"], "kernel adios: steps = 'few': should be a whole number"),
         (["adios", "--method", "HDF5"], "kernel adios: method = 'HDF5'"),

@@ -4,7 +4,8 @@
 #   FOLDER/recorder.so   preloaded into the programs
 #   FOLDER/short_counts.so  preloaded, too, where Darshan counts
 #   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13, and pieces, which reads
-#                        and writes pieces of a file through MPI-IO
+#                        and writes pieces of a file through MPI-IO; and adios2_write where adios2-config of
+#                        an ADIOS 2 for MPICH is found, which is in no package of Debian's
 #   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
 #                        leaves out: five minutes on two cores
 #
@@ -62,4 +63,11 @@ if ! grep -qs "^pieces " "$versions"; then
 fi
 if ! grep -qs "^adios_write " "$versions"; then
   echo "adios_write with ADIOS $(dpkg-query -W -f '${Version}' libadios-mpich-dev)" >>"$versions"
+fi
+if config=$(command -v adios2-config); then
+  mpicc.mpich -O2 -Wall -Wextra $("$config" -m --c-flags) -o "$folder/bin/adios2_write" "$rig/adios2_write.c" \
+      $("$config" -m --c-libs)
+  grep -qs "^adios2_write " "$versions" || echo "adios2_write with $("$config" --version | sed -n 1p)" >>"$versions"
+else
+  echo "there is no adios2-config: adios2_write is not made"
 fi

@@ -6,6 +6,7 @@
    REAL_STRIPES     "count size": what a file on Lustre is said to have, unless a program sets it
    REAL_OSTS        stripes of a file that is to have as many as there are
    REAL_PPN         ranks a node: each node has a name of its own
+   REAL_STREAMS     files that are opened as a stream are recorded, too
    REAL_SLOW        a rank that takes some milliseconds before each of its reads and writes
 
    A call that a program's library makes inside another one is not seen twice: the dynamic linker
@@ -20,9 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 4096, LONGEST = 1024, ALL = 0xffff };
+enum { MOST_FILES = 4096, LONGEST = 1024, ALL = 0xffff, SHARED = 1 /* MPI_COMM_TYPE_SHARED of MPICH */ };
 
 static FILE *record;
 static const char *folder;
@@ -132,6 +134,31 @@ int close(int file) {
     return result;
 }
 
+/* A library may write to a file that it has as a stream by its descriptor, as C++'s streams do. */
+static FILE *note_stream(FILE *stream, const char *name) {
+    if (stream && getenv("REAL_STREAMS"))
+        note(fileno(stream), name, 0);
+    return stream;
+}
+
+#define FOPEN(function)                                                                            \
+    FILE *function(const char *name, const char *how) {                                            \
+        BEHIND(FILE *, #function, const char *, const char *);                                     \
+        return note_stream(behind(name, how), name);                                               \
+    }
+FOPEN(fopen)
+FOPEN(fopen64)
+
+int fclose(FILE *stream) {
+    BEHIND(int, "fclose", FILE *);
+    int file = stream && getenv("REAL_STREAMS") ? fileno(stream) : -1;
+    if (of(file)) {
+        say("close", of(file), 0, 0, 0);
+        opened[file][0] = 0;
+    }
+    return behind(stream);
+}
+
 /* ---- data ---- */
 
 static void linger(void) {
@@ -170,6 +197,16 @@ static off64_t position(int file) {
     }
 AT_POSITION(read, )
 AT_POSITION(write, const)
+
+ssize_t writev(int file, const struct iovec *parts, int count) {
+    BEHIND(ssize_t, "writev", int, const struct iovec *, int);
+    off64_t offset = of(file) ? position(file) : 0;
+    linger();
+    ssize_t result = behind(file, parts, count);
+    if (of(file))
+        say("write", of(file), offset, result, result);
+    return result;
+}
 
 #define SYNC(function)                                                                             \
     int function(int file) {                                                                       \
@@ -354,3 +391,16 @@ int PMPI_Get_processor_name(char *name, int *length) {
 }
 
 int MPI_Get_processor_name(char *name, int *length) { return PMPI_Get_processor_name(name, length); }
+
+/* Who asks for the ranks that share memory gets those of a node. An error of a type that is another is MPI's. */
+int MPI_Comm_split_type(int comm, int type, int key, int info, int *made) {
+    static int (*behind)(int, int, int, int, int *), (*split)(int, int, int, int *);
+    const char *rank = getenv("PMI_RANK"), *ppn = getenv("REAL_PPN");
+    if (!behind) {
+        behind = dlsym(RTLD_NEXT, "MPI_Comm_split_type");
+        split = dlsym(RTLD_NEXT, "MPI_Comm_split");
+    }
+    if (rank && ppn && type == SHARED)
+        return split(comm, atoi(rank) / atoi(ppn), key, made);
+    return behind(comm, type, key, info, made);
+}

@@ -105,7 +105,7 @@ def test_a_gather_finds_no_fault_with_a_large_group() -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"name": "adois"}, "right would be one of adios, amrex-plotfile"),
+        ({"name": "adois"}, "right would be one of adios, adios2, amrex-plotfile"),
         ({}, "kernel.name = None"),
         ({"name": "adios", "step": 3}, "kernel adios: step: there is no such field; did you mean"),
         ({"name": "adios", "size": "much"}, "kernel adios: size: 'much' is not a size"),
