@@ -58,6 +58,11 @@ class Workload(ABC):
         return True
 
     @property
+    def pasted(self) -> tuple[str, ...]:
+        """The lines that say its options in a file of its library's, if there is one."""
+        return ()
+
+    @property
     def lays_out(self) -> bool:
         """Whether its files ask for stripes of their own where the job asks for none."""
         return False

@@ -14,7 +14,7 @@ from xc40io.studies.advice.job_nature import replays
 from xc40io.studies.advice.knobs import Who, striping_of
 from xc40io.studies.advice.space import Space
 from xc40io.studies.tune.trial import Trial
-from xc40io.workloads.catalogue import traits_of
+from xc40io.workloads.catalogue import traits_of, workload_of
 from xc40io.workloads.job_script.edited import EditedScript, NewSettings, edited_script
 from xc40io.workloads.job_script.script import JobScript
 from xc40io.workloads.job_script.start_line import start_line, typed
@@ -141,12 +141,15 @@ def _left_open(space: Space, scenario: Scenario) -> Iterator[str]:
 
 def _by_hand(space: Space, trial: Trial) -> Iterator[str]:
     """Yield what no line says, and whoever wrote the program has to change."""
-    kernel = bool(trial.scenario.workload.options)
+    kernel, by_hand = bool(trial.scenario.workload.options), False
     for knob in space.knobs:
         value = trial.setting.get(knob.name)
         unsaid = (kernel and knob.who is Who.PROGRAM) or knob.who is Who.ANYBODY
         if unsaid and value not in (None, knob.present):
             yield f"By hand: {knob.words}: {knob.label(value)}."
+            by_hand = True
+    if by_hand:
+        yield from workload_of(trial.scenario.workload).pasted
 
 
 _PLACES = {

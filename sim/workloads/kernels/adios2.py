@@ -127,15 +127,16 @@ class Adios2Kernel(Kernel):
         unknown = ("sub_streams",) if self.engine == "BP5" else set(_NAMES) - {*_OF_BP4}
         return [name for key, name in _NAMES.items() if key in given and key in unknown]
 
-    def lines(self) -> tuple[str, ...]:
-        """Return what says the parameters in ADIOS 2's XML file."""
+    @property
+    def pasted(self) -> tuple[str, ...]:
+        """The lines that say the parameters in ADIOS 2's XML file."""
         given = self.model_dump(include=set(_NAMES), exclude_defaults=True)
         told = [
             f'  <parameter key="{name}" value="{_said(given[key])}"/>'
             for key, name in _NAMES.items()
             if key in given and name not in self._ignored
         ]
-        return (f'<engine type="{self.engine}">', *told, "</engine>")
+        return f'<engine type="{self.engine}">', *told, "</engine>"
 
     def check(self, scenario: Scenario, machine: Machine) -> None:
         """Raise InputError unless the file system and the nodes have room."""
@@ -193,7 +194,7 @@ class Adios2Kernel(Kernel):
 
 
 def _said(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "true" if value is True else str(value)
 
 
 class _Run(KernelRun[Adios2Kernel]):

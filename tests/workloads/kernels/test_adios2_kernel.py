@@ -10,6 +10,7 @@ import pytest
 import xc40io
 from xc40io.config.errors import InputError
 from xc40io.config.machine import load_machine
+from xc40io.studies.tune.lines_to_paste import proposal_of
 from xc40io.workloads.kernels.adios2 import Adios2Kernel
 
 JOB: dict[str, Any] = {"machine": "theta", "nodes": 2, "ppn": 4}
@@ -83,16 +84,26 @@ def test_what_an_engine_does_not_have_is_ignored_as_adios_does() -> None:
     assert row.figures["subfiles"].value == 2
 
 
-def test_parameters_as_lines_of_xml() -> None:
-    kernel = Adios2Kernel(num_sub_files=4, async_write=True, sub_streams=3)
-    assert kernel.lines() == (
+def test_parameters_are_said_in_xml() -> None:
+    assert Adios2Kernel(num_sub_files=4, async_write=True, sub_streams=3).pasted == (
         '<engine type="BP5">',
         '  <parameter key="NumSubFiles" value="4"/>',
         '  <parameter key="AsyncWrite" value="true"/>',
         "</engine>",
     )
-    four = Adios2Kernel(engine="BP4", sub_streams=3)
-    assert four.lines()[1:-1] == ('  <parameter key="SubStreams" value="3"/>',)
+    four = Adios2Kernel(engine="BP4", sub_streams=3, async_write=True)
+    assert four.pasted[1:-1] == ('  <parameter key="SubStreams" value="3"/>',)
+
+
+def test_tune_says_what_to_paste() -> None:
+    told = scenario(aggregation_type="EveryoneWritesSerial", num_aggregators=1)
+    found = xc40io.tune(told, allow="options", budget=6, repeat=2, jobs=1)
+    remarks = proposal_of(found.space, found.best).remarks
+    kind = found.best.setting["aggregation_type"]
+    assert kind != "EveryoneWritesSerial"
+    assert f"By hand: aggregation type: {kind}." in remarks
+    assert '  <parameter key="NumAggregators" value="1"/>' in remarks
+    assert remarks[-1] == "</engine>"
 
 
 def test_sizes_differ_by_the_spread() -> None:
