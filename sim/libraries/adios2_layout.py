@@ -106,15 +106,15 @@ class Parameters:
 
         They are filled up at the end; so is each piece that is copied.
         """
-        if self._deferred(variable).all():
-            pieces = [variable] * variables
-        else:
-            held = max(self.buffer_chunk_size // variable, 1)
-            whole, rest = divmod(variables, held)
-            copied = [variable * held] * whole + [variable * rest] * (rest > 0)
-            pieces = [aligned(piece, _DATA_ALIGNED) for piece in copied]
-        filled = aligned(sum(pieces), _DATA_ALIGNED) - sum(pieces)
-        pieces += [filled] * (filled > 0)
+        kept = bool(self._deferred(variable))
+        held = 1 if kept else max(self.buffer_chunk_size // variable, 1)
+        whole, rest = divmod(variables, held)
+        put = [variable * held] * whole + [variable * rest] * (rest > 0)
+        pieces = put[:] if kept else [aligned(piece, _DATA_ALIGNED) for piece in put]
+        last = sum(put) if kept else put[-1]
+        filled = aligned(last, _DATA_ALIGNED) - last
+        if filled and (kept or last + filled > self.buffer_chunk_size):
+            pieces.append(filled)  # a piece of its own
         found: list[int] = []
         for first in range(0, len(pieces), _PIECES):
             some = pieces[first : first + _PIECES]
