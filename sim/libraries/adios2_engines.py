@@ -84,8 +84,7 @@ class Engine(ABC):
 
     def helped(self) -> Integers | None:
         """Return the ranks that have a thread: int64; None if there are none."""
-        threads = self._told.engine == "BP5" and self._told.async_write
-        return self._writers.world.owners if threads else None
+        return self._writers.world.owners if self._told.async_write else None
 
     @abstractmethod
     def open(self, batch: Batch) -> None:
@@ -156,12 +155,12 @@ class Engine(ABC):
         self._append(batch, "profiling.json", length)
         self._put(batch, Op.CLOSE, "profiling.json")
 
-    def _meet_groups(self, batch: Batch, seconds: Floats, hands: int = 0) -> None:
-        """Add a collective of the ranks of each group, or of their threads."""
+    def _meet_groups(self, batch: Batch, seconds: Floats) -> None:
+        """Add a collective of the ranks of each group."""
         of = self._groups.of
         batch.add(
             Op.MEET,
-            self._writers.world.owners + hands,
+            self._writers.world.owners,
             meeting=self._together[of],
             members=self._groups.size[of],
             seconds=seconds[of],
@@ -173,7 +172,7 @@ class Engine(ABC):
         batch: Batch,
         ranks: Integers,
         chain: Integers,
-        act: Callable[[], None],
+        act: Callable[[], None] = lambda: None,
         hands: int = 0,
         timer: Timer = Timer.AGGREGATE,
     ) -> None:
@@ -297,10 +296,9 @@ class Bp5(Engine):
             return
         total = np.add.reduceat(size, groups.leader)
         start = self._places(groups.leader, total)
-        many = groups.size > 1
         gathered = group_costs(self._writers, groups.leader, groups.size, "gather", 8)
-        self._meet_groups(batch, np.where(many, 2 * gathered, 0.0))
-        self._chain(batch, groups.leader, groups.subfile, lambda: None)
+        self._meet_groups(batch, 2 * gathered)  # of how much there is, and for shared memory
+        self._chain(batch, groups.leader, groups.subfile)
         if self._hands:
             self._tell_first(batch, groups.leader, groups.subfile)
             self._meet_threads(batch, Timer.RAW_WRITE)
@@ -328,7 +326,7 @@ class Bp5(Engine):
             self._write_own(batch, ranks, start, calls, self._hands)
 
         if self._hands:
-            self._chain(batch, ranks, chain, lambda: None)
+            self._chain(batch, ranks, chain)
             self._meet_threads(batch, Timer.RAW_WRITE)
             node = self._writers.world.node
             together = np.cumsum(
@@ -338,7 +336,7 @@ class Bp5(Engine):
         elif serial:
             self._chain(batch, ranks, chain, write)
         else:
-            self._chain(batch, ranks, chain, lambda: None)
+            self._chain(batch, ranks, chain)
             write()
         self._tell_first(batch, ranks, chain)
 

@@ -233,8 +233,10 @@ class _Run(KernelRun[Adios2Kernel]):
         batch.add(Op.MARK, everyone, mark=_END_STEP)
         engine.end_step(batch, size)
         batch.add(Op.MARK, everyone, mark=_ENDED)
-        if not last:
-            batch.add(Op.THINK, everyone, seconds=options.compute)
+        think = 0.0 if last else options.compute
+        if options.helpers():  # whose work goes on meanwhile
+            batch.add(Op.THINK, everyone, seconds=think)
+            think = 0.0
         batch.add(Op.MARK, everyone, mark=_WAIT)
         if last:
             engine.close(batch)
@@ -242,7 +244,7 @@ class _Run(KernelRun[Adios2Kernel]):
             engine.wait(batch)
         batch.add(Op.MARK, everyone, mark=_DONE)
         before = job.filesystem.timers(job.programs)
-        yield from job.do(batch, "output")
+        yield from job.do(batch, "output", think=think)
         spent = (job.filesystem.timers(job.programs) - before).max(axis=0)
         parts = {
             "comm": Figure(float(spent[Timer.AGGREGATE]), "seconds"),
