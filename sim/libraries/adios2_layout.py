@@ -101,6 +101,17 @@ class Parameters:
             needed += largest[groups.of]
         return needed
 
+    def pieces(self, groups: Grouping, size: Integers) -> int:
+        """Return in how many pieces the data go to the aggregators: ``size`` is int64 (ranks,).
+
+        In those that shared memory holds, or with BP4 block after block from hand to hand.
+        """
+        if self.by_shm:
+            largest = np.maximum.reduceat(size, groups.leader)
+            block = np.array([self.shm_block(each) for each in largest.tolist()])
+            return int((-(-size // block[groups.of])).sum())
+        return 0 if self.all_write else int((groups.size * (groups.size - 1) // 2).sum())
+
     def calls(self, variable: int, variables: int) -> list[int]:
         """Return the bytes of the calls in which a rank writes its arrays, of so many bytes each.
 

@@ -174,6 +174,9 @@ def _line(members: int, *, threaded: bool) -> _Line:
     return _Line(place[row], kinds, pair[asked], block[row], hop)
 
 
+MOST_HOPS = 2_000_000
+"""Messages of all brigades in a step that are still simulated."""
+
 MOST_GATHERED = 2**31 - 1
 """Bytes that an aggregator can gather in one call of MPI, whose counts are 32-bit integers."""
 

@@ -18,7 +18,13 @@ from xc40io.config.scenario import Scenario
 from xc40io.config.units import Bytes, Count, Seconds, Size, format_bytes
 from xc40io.engine.randomness import stream
 from xc40io.engine.types import Integers
-from xc40io.libraries.adios_aggregate import MOST_GATHERED, WARNED, AggregateOptions, MpiAggregate
+from xc40io.libraries.adios_aggregate import (
+    MOST_GATHERED,
+    MOST_HOPS,
+    WARNED,
+    AggregateOptions,
+    MpiAggregate,
+)
 from xc40io.libraries.adios_format import group_sizes
 from xc40io.libraries.adios_output import Method, Posix, Variables, Writers
 from xc40io.mpi.stats import Timer
@@ -29,7 +35,6 @@ from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Share, check_capa
 if TYPE_CHECKING:
     from xc40io.workloads.job import Job, Waiting
 
-_MOST_HOPS = 2_000_000
 _WORD = 8  # the blocks are of doubles
 _OPEN, _WRITE, _CLOSE, _END = range(4)  # marks
 _PARAMETERS = (
@@ -146,10 +151,10 @@ class AdiosKernel(Kernel):
             )
         size = options.groups(scenario.nodes * scenario.ppn, osts).size
         hops = int((size * (size - 1) // 2).sum())
-        if options.brigade and hops > _MOST_HOPS:
+        if options.brigade and hops > MOST_HOPS:
             raise InputError(
                 f"kernel adios: with {len(size):,} aggregators a brigade makes {hops:,} messages "
-                f"a step, too many to simulate; right would be at most {_MOST_HOPS:,}, by more "
+                f"a step, too many to simulate; right would be at most {MOST_HOPS:,}, by more "
                 "aggregators, or aggregation_type = all-gather"
             )
 

@@ -19,6 +19,7 @@ from xc40io.engine.randomness import stream
 from xc40io.engine.types import Integers
 from xc40io.libraries.adios2_engines import Bp4, Bp5, Engine
 from xc40io.libraries.adios2_layout import MOST_AT_ONCE, AggregationType, Parameters, grouping
+from xc40io.libraries.adios_aggregate import MOST_HOPS
 from xc40io.libraries.adios_output import Variables, Writers
 from xc40io.mpi.stats import Timer
 from xc40io.plane.operations import Op
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from xc40io.workloads.job import Job, Waiting
 
 _WORD = 8  # the arrays are of doubles
+_MOST_TURNS = 200_000  # pieces in shared memory, which are put together one by one: a minute
 _OPEN, _PUT, _END_STEP, _ENDED, _WAIT, _DONE = range(6)  # marks
 _NAMES = {
     "aggregation_type": "AggregationType",
@@ -157,20 +159,27 @@ class Adios2Kernel(Kernel):
                 f"kernel adios2: size = {format_bytes(self.size)} with engine = BP4: right would "
                 f"be {MOST_AT_ONCE:,} bytes at most, what is passed on and written at once"
             )
-        self._check_memory(scenario, machine)
+        self._check_groups(scenario, machine)
 
-    def _check_memory(self, scenario: Scenario, machine: Machine) -> None:
-        """Raise InputError unless the data and the buffers of a step fit into the nodes."""
+    def _check_groups(self, scenario: Scenario, machine: Machine) -> None:
+        """Raise InputError unless a step fits into the nodes, in not too many messages."""
         node = np.repeat(np.arange(scenario.nodes, dtype=np.int32), scenario.ppn)
-        size = self.block_sizes(len(node), 0, scenario.seed)
-        told = self.parameters
-        needed = size + told.memory(grouping(told, node), size, self.variables)
-        most = int(np.bincount(node, needed).max())
+        size, told = self.block_sizes(len(node), 0, scenario.seed), self.parameters
+        groups = grouping(told, node)
+        most = int(np.bincount(node, size + told.memory(groups, size, self.variables)).max())
         if most > machine.nodes.memory:
             raise InputError(
                 f"kernel adios2: the data of a step and the buffers of a node take "
                 f"{format_bytes(most, 3)}; a node of {machine.name} has "
                 f"{format_bytes(machine.nodes.memory, 3)}"
+            )
+        pieces, how, most = told.pieces(groups, size), "num_aggregators", MOST_HOPS
+        if told.by_shm:
+            how, most = "max_shm_size", _MOST_TURNS
+        if pieces > most:
+            raise InputError(
+                f"kernel adios2: the data of a step go to the aggregators in {pieces:,} pieces, "
+                f"too many to simulate; right would be at most {most:,}, by a larger {how}"
             )
 
     def block_sizes(self, ranks: int, step: int, seed: int) -> Integers:
