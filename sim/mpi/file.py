@@ -7,6 +7,8 @@ calls may go into one batch.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from xc40io.config.machine import Machine
@@ -46,6 +48,7 @@ class MpiFile:
         self.communicator = communicator
         self.hints = hints
         library = machine.mpi.library
+        self._mpi = machine.mpi
         self._costs = Collectives(machine.mpi, communicator.nodes, communicator.size)
         self._writing, self._reading = (
             CollectiveFile(
@@ -100,6 +103,13 @@ class MpiFile:
         """
         files.direct[self.number] = self.hints.direct_io
         files.no_expand[self.number] = self.hints.cray_cb_write_lock_mode == 2
+
+    def take_as_one(self, pieces: int) -> None:
+        """Let each piece of the calls to come stand for so many, whose lists cost as many."""
+        mpi = self._mpi.model_copy(update={"piece_time": self._mpi.piece_time * pieces})
+        self._writing, self._reading = (
+            replace(target, mpi=mpi) for target in (self._writing, self._reading)
+        )
 
     def open(self, batch: Batch, *, create: bool, writing: bool = True, fresh: bool = True) -> None:
         """Open the file (``MPI_File_open``).

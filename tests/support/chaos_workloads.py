@@ -181,6 +181,16 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "level_barrier": st.booleans(),
         "sync": _SOME(["turn", "end", "never"]),
     },
+    "nd-array": {
+        "nx": st.integers(1, 8),
+        "ny": st.integers(1, 3),
+        "nt": st.integers(1, 3),
+        "element": _SOME(["8 B", "576 B"]),
+        "numbering": _SOME(["c", "fortran"]),
+        "transpose": st.booleans(),
+        "extent": _SOME(["1 KiB", "4 MiB"]),
+        "read": st.booleans(),
+    },
     "zarr-array": {
         "chunk": _SOME(["64 KiB", "1 MiB"]),
         "chunks": st.integers(1, 4),

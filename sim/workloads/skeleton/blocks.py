@@ -1,9 +1,10 @@
 """Blocks of an array of several dimensions: each rank has one, and it lies in the file in rows.
 
 The array is stored as C and HDF5 do it, its last dimension fastest. The ranks of a file form a
-grid, also with the last dimension fastest, and each has the elements from ``i * dims // ranks`` on
-along each dimension. A row of a block is what lies together in the file; where the block goes over
-the whole of the last dimensions, its rows are as long as these together.
+grid, and each has the elements from ``i * dims // ranks`` on along each dimension: a datatype of
+``MPI_Type_create_subarray``, of which ROMIO makes a list of rows (adio/common/flatten.c). A row of
+a block is what lies together in the file; where the block goes over the whole of the last
+dimensions, its rows are as long as these together.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Grid(NamedTuple):
     dims: tuple[int, ...]  # elements along each dimension
     ranks: tuple[int, ...]  # blocks along each dimension
     element: int  # bytes
+    turned: bool = False  # whether ranks are numbered with the first of these dimensions fastest
 
     @staticmethod
     def of(blocks: Blocks, scope: Scope) -> Grid:
@@ -52,18 +54,24 @@ class Grid(NamedTuple):
                     f"blocks.ranks[{number}] = {parts}, and there are {along} elements; right "
                     f"would be {along} at most"
                 )
-        return Grid(dims, ranks, scope.one(blocks.element, least=1))
+        turned = scope.word(blocks.numbering) == "fortran"
+        return Grid(dims, ranks, scope.one(blocks.element, least=1), turned)
 
     def whole_rows(self) -> Grid:
         """Return the same array with an element for all that lies behind the last cut."""
         last = max((place for place, parts in enumerate(self.ranks) if parts > 1), default=0)
         behind = last + 1
         element = self.element * prod(self.dims[behind:])
-        return Grid(self.dims[:behind], self.ranks[:behind], element)
+        return Grid(self.dims[:behind], self.ranks[:behind], element, self.turned)
+
+    def cells(self, position: Integers) -> Integers:
+        """Return where ranks are in their grid: int64 (dimensions, ranks)."""
+        cells = np.unravel_index(position, self.ranks, "F" if self.turned else "C")
+        return np.array(cells, np.int64)
 
     def bounds(self, position: Integers) -> tuple[Integers, Integers]:
         """Return where the blocks of ranks begin and end: two of int64 (dimensions, ranks)."""
-        cells = np.array(np.unravel_index(position, self.ranks))
+        cells = self.cells(position)
         dims, ranks = (np.array(column)[:, None] for column in (self.dims, self.ranks))
         return cells * dims // ranks, (cells + 1) * dims // ranks
 
@@ -90,11 +98,7 @@ class Grid(NamedTuple):
         InputError
             If there are more or fewer ranks than blocks.
         """
-        if (sharing.members != prod(self.ranks)).any():
-            raise InputError(
-                f"blocks.ranks = {list(self.ranks)} makes {prod(self.ranks):,} blocks, and "
-                f"{int(sharing.members.max()):,} ranks share the file; right would be as many"
-            )
+        self.check(sharing)
         grid = self.whole_rows()
         begin, end = grid.bounds(sharing.position[chosen])
         extent = end - begin
@@ -104,6 +108,25 @@ class Grid(NamedTuple):
         columns = [
             grid.rows(begin[:, number], extent[:, number], as_one) for number in range(len(chosen))
         ]
+        note = rows_as_one(as_one, rows) if as_one > 1 else ""
+        return self.placed(sharing, base, chosen, columns)._replace(as_one=as_one), note
+
+    def check(self, sharing: Sharing) -> None:
+        """Raise InputError unless as many ranks share each file as there are blocks."""
+        if (sharing.members != prod(self.ranks)).any():
+            raise InputError(
+                f"blocks.ranks = {list(self.ranks)} makes {prod(self.ranks):,} blocks, and "
+                f"{int(sharing.members.max()):,} ranks share the file; right would be as many"
+            )
+
+    def placed(
+        self,
+        sharing: Sharing,
+        base: Integers,
+        chosen: Integers,
+        columns: list[tuple[Integers, Integers]],
+    ) -> Places:
+        """Return pieces as places; ``columns`` has offsets and lengths of each chosen rank."""
         counts = np.array([len(offset) for offset, _ in columns], np.int64)
         rank = np.repeat(chosen, counts)
         turn = np.arange(len(rank)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -111,8 +134,7 @@ class Grid(NamedTuple):
         length = np.concatenate([length for _, length in columns])
         ends = np.zeros(len(sharing.members), np.int64)
         np.maximum.at(ends, sharing.group, base + prod(self.dims) * self.element)
-        note = rows_as_one(as_one, rows) if as_one > 1 else ""
-        return Places(rank, turn, offset, length, ends), note
+        return Places(rank, turn, offset, length, ends)
 
     def rows(self, begin: Integers, extent: Integers, as_one: int) -> tuple[Integers, Integers]:
         """Return where the rows of one block begin, and how long they are, in bytes.

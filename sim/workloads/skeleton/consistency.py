@@ -17,6 +17,7 @@ from xc40io.workloads.kernels.draws import DISTRIBUTIONS
 from xc40io.workloads.skeleton.skeleton_file import (
     BUILTIN,
     PATTERNS,
+    Blocks,
     Draw,
     Files,
     Move,
@@ -33,6 +34,7 @@ WORDS: dict[tuple[type, str], tuple[str, ...]] = {
     (Files, "directory"): ("shared", "own"),
     (Open, "mode"): ("read", "write"),
     (Move, "pattern"): PATTERNS,
+    (Blocks, "numbering"): ("c", "fortran"),
 }
 """Fields that hold one of some words, or ``$NAME`` of a parameter that does."""
 

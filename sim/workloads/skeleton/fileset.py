@@ -10,6 +10,7 @@ import numpy as np
 from xc40io.config.errors import InputError, naming
 from xc40io.config.striping import StripeRequest
 from xc40io.mpi.accesses import Accesses, runs_of
+from xc40io.mpi.alltoallv import alltoallv, permute
 from xc40io.plane.operations import Op
 from xc40io.workloads.job import Job
 from xc40io.workloads.listing import add_reading
@@ -17,6 +18,7 @@ from xc40io.workloads.skeleton.blocks import Grid, bytes_of
 from xc40io.workloads.skeleton.patterns import Places, Sharing, place
 from xc40io.workloads.skeleton.scope import Scope
 from xc40io.workloads.skeleton.skeleton_file import Cut, Files, Listing, Move, OnFile, Open, Phase
+from xc40io.workloads.skeleton.transposition import Transposition
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,6 +64,7 @@ class FileGroups(ABC):
         self._made = 0
         self._created = False
         self._meetings: Integers | None = None  # one for each file
+        self._rows: Integers | None = None  # one for each row of a transposition
 
     def _owners(self) -> Integers:
         """Return the group of each rank: int64 (ranks,), ascending."""
@@ -174,6 +177,9 @@ class FileGroups(ABC):
         elif base is None:
             base = self.position[file]
         if what.blocks is not None:
+            whole = self._whole(what)
+            if whole is not None:
+                return whole.places(Sharing.of(file), base)
             return self._blocks(Grid.of(what.blocks, scope), file, base, np.flatnonzero(chosen))
         size = np.where(chosen, bytes_of(what, scope), 0)
         stride = None
@@ -196,6 +202,32 @@ class FileGroups(ABC):
         if note and note not in self.job.notes:
             self.job.notes.append(note)
         return places
+
+    def _whole(self, what: Move) -> Transposition | None:
+        """Return how blocks are exchanged before they are written, or None if they are not."""
+        whole = 0 if what.blocks is None else self.scope.one(what.blocks.whole)
+        if what.blocks is None or not whole:
+            return None
+        if not self.scope.true(what.only).all():
+            raise InputError("only beside blocks.whole: right would be all ranks, which exchange")
+        return Transposition.of(Grid.of(what.blocks, self.scope), whole)
+
+    def exchange(self, batch: Batch, what: Move, file: Integers, *, writing: bool) -> None:
+        """Let the ranks of a row exchange their blocks: before a write, or after a read."""
+        whole, world, mpi = self._whole(what), self.job.world, self.job.machine.mpi
+        if whole is None:
+            return
+        sharing = Sharing.of(file)
+        groups, messages = whole.rows(sharing), whole.messages(sharing)
+        if self._rows is None or len(self._rows) < len(groups):
+            self._rows = self.job.meetings(len(groups))
+        size = np.bincount(messages.receiver, messages.size, world.size).astype(np.int64)
+        if not writing:
+            permute(batch, world, mpi, size)
+            messages = messages.back()
+        alltoallv(batch, world, mpi, messages, groups, self._rows[: len(groups)])
+        if writing:
+            permute(batch, world, mpi, size)
 
     def transfer(self, what: Move, size: Integers) -> Integers:
         """Return the bytes of a call: int64 (ranks,); everything in one unless it is said."""
@@ -276,6 +308,8 @@ class PosixFiles(FileGroups):
         self.make()
         file = self.file(what)
         places = self.places(what, file, None)
+        if writing:
+            self.exchange(batch, what, file, writing=True)
         runs = runs_of(Accesses(places.rank, places.offset, places.length))
         batch.add(
             Op.WRITE if writing else Op.READ,
@@ -286,6 +320,8 @@ class PosixFiles(FileGroups):
             stride=runs.stride,
             count=runs.count,
         )
+        if not writing:
+            self.exchange(batch, what, file, writing=False)
         self.position[np.unique(file)] = places.end
         return int(places.length.sum())
 

@@ -173,6 +173,11 @@ class MpiFiles(FileGroups):
         places = self.places(what, self.owner, None)
         self.position[:] = places.end
         collective = self.scope.holds(what.collective)
+        extents = what.blocks is not None and self.scope.one(what.blocks.whole) > 0
+        for file in self.mpi_files:
+            file.take_as_one(places.as_one)
+        if writing:
+            self.exchange(batch, what, self.owner, writing=True)
         for calls in self._calls(what, places, together=collective):
             for number, file in enumerate(self.mpi_files):
                 mine = self._of_file(calls, number)
@@ -180,8 +185,10 @@ class MpiFiles(FileGroups):
                 if collective:
                     (file.write_at_all if writing else file.read_at_all)(batch, accesses)
                 else:
-                    each = what.piece is None and what.blocks is None
+                    each = what.piece is None and (what.blocks is None or extents)
                     (file.write_at if writing else file.read_at)(batch, accesses, each=each)
+        if not writing:
+            self.exchange(batch, what, self.owner, writing=False)
         return int(places.length.sum())
 
     def _calls(self, what: Move, places: Places, *, together: bool) -> Iterator[Places]:

@@ -66,11 +66,12 @@ class Places(NamedTuple):
     offset: Integers
     length: Integers
     end: Integers  # int64 (groups,): where in each file the part ends that the phase began at
+    as_one: int = 1  # rows of an array that each piece stands for, at most
 
     def only(self, which: slice | Integers) -> Places:
         """Return some of the pieces, by position."""
         rank, turn, offset, length = (column[which] for column in self[:4])
-        return Places(rank, turn, offset, length, self.end)
+        return Places(rank, turn, offset, length, self.end, self.as_one)
 
 
 def place(

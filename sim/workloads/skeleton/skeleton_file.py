@@ -161,6 +161,14 @@ class Blocks(Model):
     dims: list[Number]  #: Elements of the array along each dimension.
     ranks: list[Number]  #: Blocks along each dimension: together as many as ranks share the file.
     element: SizeOf = literal(8)  #: Bytes of an element.
+    #: Along which dimension ranks are neighbours: ``c``, the last, or ``fortran``, the first. A
+    #: program in Fortran that uses ``MPI_Cart_create`` has its dimensions the other way round here
+    #: and ``fortran``.
+    numbering: Word = "c"
+    #: How many of the fastest dimensions become whole before a write: the ranks along these
+    #: exchange what they have, and each then has an equal part of the file's bytes that they have
+    #: together. Reads come back in the same way. The calls of a rank are these parts' extents.
+    whole: Number = literal(0)
 
 
 class Move(OnFile):
