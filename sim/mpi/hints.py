@@ -78,9 +78,9 @@ class Hints:
     one_sided_rmw: Literal["inform", "never", "always"] = "inform"
     # whether offsets go round by an allreduce; else by allgathers (`ROMIO_TUNEGATHER`)
     tune_gather: bool = True
-    # two-layer aggregation (TAM): the ranks of a node hand their data to one of them, and it takes
-    # part in the exchange for all
-    intra_node: bool = False
+    # two-layer aggregation (TAM): the ranks of a node hand their data to so many of them, which
+    # take part in the exchange for all; 0: all do
+    intra_node: int = 0
 
     def opens(self, library: str) -> int:
         """Return how often a rank opens a file: ROMIO for direct I/O twice (ADIOI_LUSTRE_Open)."""
@@ -141,6 +141,7 @@ def resolve(
     program: Mapping[str, str] | Sequence[Layer] = (),
     striping: StripeRequest,
     machine: Machine,
+    pnetcdf: bool = False,
 ) -> InForce:
     """Find out which hints are in force for a file.
 
@@ -163,6 +164,8 @@ def resolve(
         What was asked of ``lfs setstripe`` for the file or its folder.
     machine
         The machine, with its library and its file system.
+    pnetcdf
+        Whether it is PnetCDF that opens the file, which has a hint of its own.
 
     Raises
     ------
@@ -173,7 +176,7 @@ def resolve(
     library = machine.mpi.library
     notes: list[str] = [*passed_over(environment)]
     layers = list(_layers(environment, file_name, program, library, notes))
-    given = _heeded(layers, library, notes)
+    given = _heeded(layers, library, notes, pnetcdf=pnetcdf)
     resolution = _Resolution(default_hints(library), library, given, notes)
     resolution.lay_out(striping, machine)
     resolution.settle_collective()
@@ -215,7 +218,9 @@ _VARIABLES_FOR_HINTS = {
 }
 
 
-def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str, _GivenHint]:
+def _heeded(
+    layers: Sequence[Layer], library: str, notes: list[str], *, pnetcdf: bool
+) -> dict[str, _GivenHint]:
     """Return the hints that the library heeds, the strongest source of each; note the others."""
     given: dict[str, _GivenHint] = {}
     for source, values in layers:
@@ -225,7 +230,7 @@ def _heeded(layers: Sequence[Layer], library: str, notes: list[str]) -> dict[str
                 continue
             hint = KNOWN[name]
             value = hint.read(text, source)
-            if library in hint.libraries:
+            if hint.heeded(library, pnetcdf=pnetcdf):
                 given.pop(name, None)  # so that the strongest of two names of one hint is last
                 given[name] = _GivenHint(value, text, source)
             else:
@@ -370,8 +375,9 @@ class _Resolution:
         )
         why = f"ROMIO_WRITE_AGGMETHOD={method}"
         if method and self._hints.intra_node:
+            name = next(name for name in self._given if KNOWN[name].field == "intra_node")
             raise InputError(
-                f"{self._origin['intra_node']}: xc40io_intra_node_aggregation=enable with {why}: "
+                f"{self._origin['intra_node']}: {name}={self._given[name].text} with {why}: "
                 "right would be one of the two; aggregation inside the nodes is a variant of "
                 "two-phase"
             )

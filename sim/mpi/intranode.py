@@ -1,11 +1,16 @@
-"""Two-layer aggregation (TAM): the ranks of a node act through one of them.
+"""Two-layer aggregation (TAM): the ranks of a node act through one or a few of them.
 
 With many ranks on a node, every aggregator has to deal with messages and pieces of all of them. So
-the ranks of a node first hand what they have to the lowest of them, the node's *local aggregator*,
-which sorts the pieces and joins those that touch; what neighbours in the file have is often on one
-node. Two-phase then goes on among the local aggregators and the aggregators alone, and the others
-wait. (Kang et al., "Improving MPI Collective I/O for High Volume Non-Contiguous Requests With
-Intra-Node Aggregation", IEEE TPDS 2020; PnetCDF's ``nc_num_aggrs_per_node=1``.)
+the ranks of a node form groups, and those of a group first hand what they have to the lowest of
+them, their *local aggregator*, which sorts the pieces and joins those that touch; what neighbours
+in the file have is often on one node. Two-phase then goes on among the local aggregators and the
+aggregators alone, and the others wait. (Kang et al., "Improving MPI Collective I/O for High Volume
+Non-Contiguous Requests With Intra-Node Aggregation", IEEE TPDS 2020.)
+
+PnetCDF 1.14 does this above MPI-IO: ``nc_num_aggrs_per_node`` says how many groups a node has,
+those of the first ranks larger by one where the ranks cannot be shared out evenly
+(src/drivers/ncmpio/ncmpio_intra_node.c; later src/dispatchers/file.c, ``ina_init``). There the
+others call MPI-IO with nothing; what that costs them they wait for here.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from xc40io.engine.types import Integers
+from xc40io.engine.types import Indices, Integers
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.communicator import Collectives
 from xc40io.mpi.domains import CollectiveFile, sum_by, union
@@ -74,15 +79,32 @@ def read_all(
     count_call(counts.reads, target, accesses, call)
 
 
+def groups_of(node: Indices, each: int) -> Integers:
+    """Return the group of each rank, int64 (ranks,): at most ``each`` on a node, in its order."""
+    order = np.argsort(node, kind="stable")
+    _, first, where, members = np.unique(
+        node[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    groups = np.minimum(max(each, 1), members)
+    local = np.arange(len(node)) - first[where]
+    size, larger = members[where] // groups[where], members[where] % groups[where]
+    behind = local - larger * (size + 1)
+    number = np.where(behind < 0, local // (size + 1), larger + behind // size)
+    found = np.empty(len(node), np.int64)
+    found[order] = (np.cumsum(groups) - groups)[where] + number
+    return found
+
+
 class Layer:
-    """The ranks that remain when every node has its local aggregator.
+    """The ranks that remain when every group of a node has its local aggregator.
 
     Its ``target`` is the file as local aggregators and aggregators have it open.
     """
 
     def __init__(self, target: CollectiveFile) -> None:
         outer = target.communicator
-        _, self._local = np.unique(outer.node, return_index=True)
+        self._group = groups_of(outer.node, target.hints.intra_node)
+        _, self._local = np.unique(self._group, return_index=True)
         ranks = np.union1d(self._local, target.aggregators)
         inner = outer.part(ranks, target.inner_meeting)
         self._outer = target
@@ -95,45 +117,40 @@ class Layer:
         )
 
     def join(self, accesses: Accesses) -> Accesses:
-        """Return the accesses of the local aggregators: the joined pieces of their nodes.
+        """Return the accesses of the local aggregators: the joined pieces of their groups.
 
-        Where ranks of one node give the same byte, one of them prevails.
+        Where ranks of one group give the same byte, one of them prevails.
         """
         if not len(accesses.rank):
             return accesses
-        node = self._node_of(accesses.rank)
+        group = self._group[accesses.rank]
         span = int((accesses.offset + accesses.length).max()) + 1
-        start, length = union(node * span + accesses.offset, accesses.length)
-        node, offset = np.divmod(start, span)
-        rank = np.searchsorted(self._ranks, self._local)[node]
+        start, length = union(group * span + accesses.offset, accesses.length)
+        group, offset = np.divmod(start, span)
+        rank = np.searchsorted(self._ranks, self._local)[group]
         order = np.argsort(rank, kind="stable")
         return Accesses(rank[order], offset[order], length[order])
 
-    def _node_of(self, rank: Integers) -> Integers:
-        """Return the nodes of ranks, counted among the nodes of the communicator."""
-        node = self._outer.communicator.node
-        return np.searchsorted(node[self._local], node[rank]).astype(np.int64)
-
     def hand_over(self, batch: Batch, accesses: Accesses) -> None:
-        """Pass data between the ranks of each node and their local aggregator, in memory.
+        """Pass data between the ranks of each group and their local aggregator, in memory.
 
         That one handles a message of each, reads its list, and merges or parts their pieces.
         """
         if not len(accesses.rank):
             return
-        mpi, node = self._outer.mpi, self._node_of(accesses.rank)
-        others = accesses.rank != self._local[node]
-        pieces = np.bincount(node, minlength=len(self._local))
-        lists = np.bincount(node[others], minlength=len(self._local)) * LIST_ENTRY
+        mpi, group = self._outer.mpi, self._group[accesses.rank]
+        others = accesses.rank != self._local[group]
+        pieces = np.bincount(group, minlength=len(self._local))
+        lists = np.bincount(group[others], minlength=len(self._local)) * LIST_ENTRY
         senders = np.unique(accesses.rank[others])
-        messages = np.bincount(self._node_of(senders), minlength=len(self._local))
+        messages = np.bincount(self._group[senders], minlength=len(self._local))
         seconds = pieces * mpi.piece_time + messages * mpi.message_time + lists / mpi.copy_rate
         busy = np.flatnonzero(pieces)
         owners = self._outer.communicator.owners[self._local]
         batch.add(Op.WORK, owners[busy], seconds=seconds[busy], timer=Timer.EXCHANGE)
         if not others.any():
             return
-        here, size = sum_by(node[others], accesses.length[others])
+        here, size = sum_by(group[others], accesses.length[others])
         place = self._outer.communicator.node[self._local[here]]
         first = batch.add_transfers(place, place, size)
         batch.add(

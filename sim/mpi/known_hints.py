@@ -85,6 +85,10 @@ class KnownHint:
     libraries: frozenset[str]  # those that heed it
     instead: str  # what the others do, for the message that it is ignored
 
+    def heeded(self, library: str, *, pnetcdf: bool) -> bool:
+        """Tell whether it does anything, under this library and perhaps PnetCDF over it."""
+        return library in self.libraries and (pnetcdf or not self.name.startswith("nc_"))
+
     def read(self, text: str, source: str) -> Any:
         """Return the value that the text means; InputError names source, hint and value."""
         try:
@@ -189,7 +193,9 @@ _HINTS = (
     KnownHint("direct_read", "direct_read", _BOOLEAN, _ROMIO, f"{_ROMIOS}direct_io does this"),
     KnownHint("direct_write", "direct_write", _BOOLEAN, _ROMIO, f"{_ROMIOS}direct_io does this"),
     KnownHint("xc40io_intra_node_aggregation", "intra_node",
-              _one_of({"enable": True, "disable": False}), _BOTH, ""),
+              _one_of({"enable": 1, "disable": 0}), _BOTH, ""),
+    KnownHint("nc_num_aggrs_per_node", "intra_node", _whole(0), _BOTH,
+              "it is a hint of PnetCDF; xc40io_intra_node_aggregation=enable does this in MPI-IO"),
     KnownHint("romio_cb_pfr", "", _ANY, _NEITHER, _GENERIC),
     KnownHint("romio_cb_fr_types", "", _ANY, _NEITHER, _GENERIC),
     KnownHint("romio_cb_fr_alignment", "", _ANY, _NEITHER, _GENERIC),
@@ -202,8 +208,6 @@ _HINTS = (
               "how many locks one request asks for is not simulated"),
     KnownHint("romio_lustre_cb_lock_ahead_flags", "", _ANY, _NEITHER, "it is not simulated"),
     KnownHint("abort_on_rw_error", "", _ANY, _NEITHER, "no read or write fails here"),
-    KnownHint("nc_num_aggrs_per_node", "", _ANY, _NEITHER,
-              "it is a hint of PnetCDF; xc40io_intra_node_aggregation=enable does this in MPI-IO"),
     KnownHint("romio_filesystem_type", "", _ANY, _NEITHER, _REPORT),
     KnownHint("romio_aggregator_list", "", _ANY, _NEITHER, _REPORT),
 )

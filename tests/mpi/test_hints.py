@@ -308,6 +308,20 @@ def test_offsets_go_round_by_allreduce_or_allgather() -> None:
     assert not in_force(ROMIO_TUNEGATHER="0").hints.tune_gather
 
 
+def test_the_hint_of_pnetcdf_is_for_its_files_alone() -> None:
+    environment = {"MPICH_MPIIO_HINTS": "*:nc_num_aggrs_per_node=2"}
+    for pnetcdf in (True, False):
+        found = resolve(
+            environment,
+            file_name="a.nc",
+            striping=StripeRequest(),
+            machine=THETA,
+            pnetcdf=pnetcdf,
+        )
+        assert found.hints.intra_node == 2 * pnetcdf
+        assert any("it is a hint of PnetCDF" in note for note in found.ignored) is not pnetcdf
+
+
 def test_aggregation_inside_the_nodes_is_a_variant_of_two_phase() -> None:
     hint = "xc40io_intra_node_aggregation=enable"
     assert in_force(hint).hints.intra_node

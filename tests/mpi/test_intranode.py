@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
+import numpy as np
 import pytest
 from collective_plans import (
     EVERYONE,
@@ -17,30 +18,38 @@ from collective_plans import (
     plan,
 )
 from hypothesis import given
+from hypothesis import strategies as st
 from open_files import of_pieces
 
 from xc40io.mpi import intranode, twophase
 from xc40io.mpi.stats import Timer
 from xc40io.plane.operations import Op
 
+drawn_files = st.sampled_from([1, 2, 3]).flatmap(lambda n: files_and_accesses(intra_node=n))
+"""Files of which one, two or three ranks of a node act for the others, and what is accessed."""
 
-def local_aggregators(target):
-    """Return the lowest rank of each node, by node."""
-    local = {}
-    for rank, node in enumerate(target.communicator.node.tolist()):
-        local.setdefault(node, rank)
-    return local
+
+def local_aggregator_of_each(target):
+    """Return for each rank who acts for it: the first of its part of the node's ranks."""
+    found = {}
+    for node in set(target.communicator.node.tolist()):
+        ranks = np.flatnonzero(target.communicator.node == node).tolist()
+        for part in np.array_split(ranks, min(target.hints.intra_node, len(ranks))):
+            found |= dict.fromkeys(part.tolist(), int(part[0]))
+    return found
 
 
 def bytes_of_nodes(target, accesses):
-    """Return the bytes that the ranks of each node have."""
-    nodes = defaultdict(set)
+    """Return the bytes that the groups of each node have, one after the other."""
+    groups, nodes = defaultdict(set), Counter()
     for rank, start, stop in pieces_of(accesses):
-        nodes[int(target.communicator.node[rank])] |= set(range(start, stop))
+        groups[local_aggregator_of_each(target)[rank]] |= set(range(start, stop))
+    for local, own in groups.items():
+        nodes[int(target.communicator.node[local])] += len(own)
     return nodes
 
 
-@given(files_and_accesses())
+@given(drawn_files)
 def test_the_file_gets_what_it_gets_without_it(drawn):
     target, accesses = drawn
     one = plan(intranode.write_all, target, accesses)
@@ -56,7 +65,7 @@ def test_the_file_gets_what_it_gets_without_it(drawn):
         assert getattr(one.counts.writes, name) == pytest.approx(value), name
 
 
-@given(files_and_accesses())
+@given(drawn_files)
 def test_a_read_reads_what_it_reads_without_it(drawn):
     target, accesses = drawn
     one = plan(intranode.read_all, target, accesses)
@@ -67,16 +76,15 @@ def test_a_read_reads_what_it_reads_without_it(drawn):
     assert one.counts.reads.bytes == accesses.bytes
 
 
-@given(files_and_accesses())
+@given(drawn_files)
 def test_each_rank_hands_its_data_over_in_memory_and_its_node_sends_each_byte_once(drawn):
     target, accesses = drawn
-    local = local_aggregators(target)
+    local = local_aggregator_of_each(target)
     handed = Counter()
     for rank, start, stop in pieces_of(accesses):
-        node = int(target.communicator.node[rank])
-        if rank != local[node]:
-            handed[node] += stop - start
-    between = {node: len(own) for node, own in bytes_of_nodes(target, accesses).items()}
+        if rank != local[rank]:
+            handed[local[rank]] += stop - start
+    between = bytes_of_nodes(target, accesses)
     for method, outward in ((intranode.write_all, False), (intranode.read_all, True)):
         one = plan(method, target, accesses)
         exchanges = {
@@ -84,12 +92,13 @@ def test_each_rank_hands_its_data_over_in_memory_and_its_node_sends_each_byte_on
             for rank, steps in enumerate(one.steps)
         }
         found = Counter()
-        for node, rank in local.items():
-            if handed[node]:
+        for rank in set(local.values()):
+            if handed[rank]:
                 at = -1 if outward else 0
                 (over,) = exchanges[rank].pop(at).transfers
+                node = target.communicator.node[rank]
                 assert (over.source, over.target, over.turn) == (node, node, -1)
-                found[node] = over.size
+                found[rank] = over.size
         assert found == +handed
         sent = Counter()
         for rank, own in exchanges.items():
@@ -100,10 +109,10 @@ def test_each_rank_hands_its_data_over_in_memory_and_its_node_sends_each_byte_on
         assert sent == between
 
 
-@given(files_and_accesses())
+@given(drawn_files)
 def test_the_others_wait_while_the_local_aggregators_plan(drawn):
     target, accesses = drawn
-    inner = set(local_aggregators(target).values()) | set(target.aggregators.tolist())
+    inner = set(local_aggregator_of_each(target).values()) | set(target.aggregators.tolist())
     for method in (intranode.write_all, intranode.read_all):
         one = plan(method, target, accesses)
         everyone = one.meetings(EVERYONE)

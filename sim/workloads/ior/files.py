@@ -76,5 +76,6 @@ def hints_of(
         program=layers,
         striping=striping_of(test, striping),
         machine=machine,
+        pnetcdf=test.api == "NCMPI",
     )
     return IorHints(given, in_force)

@@ -21,7 +21,7 @@ from xc40io.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
 from xc40io.libraries.selections import Hyperslab
 from xc40io.plane.operations import Op
 from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural, check_capacity
-from xc40io.workloads.kernels.shared_file import SharedFile
+from xc40io.workloads.kernels.shared_file import SharedFile, in_force_of
 
 if TYPE_CHECKING:
     from xc40io.workloads.job import Job, Waiting
@@ -85,7 +85,7 @@ class _Run(KernelRun[E3sm]):
     def run(self) -> Waiting:
         """Create the file, write the records, close it."""
         job = self._job
-        shared = SharedFile(job, _FILE)
+        shared = SharedFile(job, _FILE, in_force_of(job, _FILE, pnetcdf=True))
         file = PnetcdfFile(shared.mpi, job.machine.mpi, PnetcdfProperties(version=5))
         batch, every = job.batch(), job.world.owners
         batch.add(Op.MARK, every, mark=_OPEN)

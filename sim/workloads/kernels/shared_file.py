@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from xc40io.workloads.job import Job
 
 
-def in_force_of(job: Job, name: str) -> InForce:
+def in_force_of(job: Job, name: str, *, pnetcdf: bool = False) -> InForce:
     """Return the hints in force for a file of a job; a note says which change nothing."""
-    in_force = resolve(job.environment, file_name=name, striping=job.striping, machine=job.machine)
+    in_force = resolve(
+        job.environment,
+        file_name=name,
+        striping=job.striping,
+        machine=job.machine,
+        pnetcdf=pnetcdf,
+    )
     job.notes.extend(in_force.ignored)
     return in_force
 
