@@ -234,6 +234,30 @@ class PnetcdfFile(LibraryFile):
         """Read what each rank selects of a variable (ncmpi_get_vars), as :meth:`put` writes it."""
         self._move(batch, variable, selection, writing=False)
 
+    def put_together(
+        self, batch: Batch, variables: Sequence[Variable], record: int, regions: Accesses
+    ) -> None:
+        """Write the same regions of several variables at once, in a record if they are record ones.
+
+        Each rank has made its lists of them (ncmpi_iput_varn), and all wait for what that takes
+        (ncmpi_wait_all), which merges them to one collective call (ncmpio_wait.c). Offsets of
+        ``regions`` are from where a variable's slice begins.
+        """
+        more = variables[0].is_record and record >= self._records
+        self._records = max(self._records, record + 1) if variables[0].is_record else self._records
+        begin = np.array(
+            [one.begin + one.is_record * record * self.record_size for one in variables]
+        )
+        rank = np.tile(regions.rank, len(variables))
+        offset = (begin[:, None] + regions.offset).ravel()
+        pieces = Pieces(rank, np.zeros_like(rank), offset, np.tile(regions.length, len(variables)))
+        driver = self._driver
+        of_rank = np.bincount(rank, minlength=driver.communicator.size)
+        driver.describe(batch, driver.ranks, np.where(of_rank > 1, of_rank, 0))
+        driver.write_all(batch, pieces.accesses(driver.ranks))
+        if variables[0].is_record:
+            self._agree_on_records(batch, grown=more)
+
     def sync(self, batch: Batch) -> None:
         """Make durable what was written (ncmpi_sync)."""
         self._save_records(batch)

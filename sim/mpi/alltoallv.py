@@ -38,8 +38,9 @@ def alltoallv(
     world: Communicator,
     mpi: Mpi,
     messages: Messages,
-    groups: Integers,
+    group: Integers,
     meetings: Integers,
+    pieces: Integers | None = None,
 ) -> None:
     """Let the ranks of groups send each other what they have.
 
@@ -51,21 +52,23 @@ def alltoallv(
         The ranks, and what messages cost them.
     messages
         What they send; each message is within a group.
-    groups
-        int64 (groups, ranks): the ranks of each group.
+    group
+        int64 (ranks,): the group of each rank.
     meetings
         int64 (groups,): the number of a meeting for each: what a rank gets comes no sooner than
         its sender.
+    pieces
+        int64 (messages,): in how many pieces each is described to MPI, at both ends; in one unless
+        given.
     """
-    ranks, members = groups.ravel(), groups.shape[1]
-    owners = world.owners[ranks]
-    batch.add(Op.MEET, owners, meeting=np.repeat(meetings, members), members=members)
-    foreign = messages.sender != messages.receiver
-    handled = np.bincount(
-        np.concatenate([messages.sender[foreign], messages.receiver[foreign]]),
-        minlength=world.size,
-    )
-    batch.add(Op.WORK, owners, seconds=handled[ranks] * mpi.message_time)
+    members = np.bincount(group)[group]
+    batch.add(Op.MEET, world.owners, meeting=meetings[group], members=members)
+    seconds = np.where(messages.sender != messages.receiver, mpi.message_time, 0.0)
+    if pieces is not None:
+        seconds += pieces * mpi.piece_time
+    both = np.concatenate([messages.sender, messages.receiver])
+    busy = np.bincount(both, np.tile(seconds, 2), world.size)
+    batch.add(Op.WORK, world.owners, seconds=busy)
     nodes = int(world.node.max()) + 1
     key, size = sum_by(messages.receiver * nodes + world.node[messages.sender], messages.size)
     receiver, node = key // nodes, key % nodes

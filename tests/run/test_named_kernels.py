@@ -359,3 +359,16 @@ def test_zarr_has_a_file_for_each_chunk_or_shard():
     assert len(shards.files["chunk_files"].osts) == 8 * 2
     assert moved(chunks)["write"] == 8 * 8 * MIB // 2
     assert moved(shards)["write"] == 8 * 2 * (4 * MIB // 2 + 16 * 4 + 4)
+
+
+@pytest.mark.parametrize("rearranger", ["box", "subset"])
+def test_io_tasks_of_pio_write_what_all_ranks_write(rearranger: str) -> None:
+    size = {"columns": 4800, "levels": 6, "variables_2d": 5, "variables_3d": 2, "records": 2}
+    alone = run("e3sm", **size)
+    through = run("e3sm", **size, rearranger=rearranger, io_stride=2)
+    assert moved(through) == moved(alone)
+    (_, record), *_ = through.mpi_records
+    assert record.communicator.size == 4
+    assert record.counts.writes.bytes >= sum(moved(alone).values())
+    fewer = alone.mpi_records[0][1].counts.writes.collective
+    assert record.counts.writes.collective < fewer / 4

@@ -84,6 +84,8 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "variables_2d": st.integers(0, 3),
         "variables_3d": st.integers(1, 2),
         "records": st.integers(1, 2),
+        "rearranger": _SOME(["none", "box", "subset"]),
+        "io_stride": st.integers(0, 3),
     },
     "exerciser": {
         "numdims": st.integers(1, 3),

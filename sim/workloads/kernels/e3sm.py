@@ -4,11 +4,15 @@ After the I/O kernel E3SM-IO (Parallel-NetCDF/E3SM-IO; in h5bench too): the colu
 cubed sphere, are dealt to the ranks along a space-filling curve, so that a rank's columns are many
 short runs of an array's last dimension. Each variable has a slice in every record of a PnetCDF
 file, and the slices of one variable lie a whole record apart.
+
+With a rearranger ranks do not call PnetCDF: they hand what they have to I/O tasks of PIO
+(:mod:`xc40io.libraries.pio`), as the model itself does. Variables without levels and those with
+levels are two decompositions, each with a buffer that is written when it is full and at the end.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,13 +21,17 @@ from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.scenario import Scenario
 from xc40io.config.units import Count, Seconds
+from xc40io.libraries.pio import BUFFER, Rearrangement, io_tasks, rearranged
 from xc40io.libraries.pnetcdf import PnetcdfFile, PnetcdfProperties, Variable
-from xc40io.libraries.selections import Hyperslab
+from xc40io.libraries.selections import Hyperslab, Storage, file_pieces
+from xc40io.mpi.alltoallv import Messages, alltoallv
 from xc40io.plane.operations import Op
-from xc40io.workloads.kernels.kernel import Kernel, KernelRun, Natural, check_capacity
+from xc40io.workloads.kernels.kernel import TRIED, Kernel, KernelRun, Natural, check_capacity
 from xc40io.workloads.kernels.shared_file import SharedFile, in_force_of
 
 if TYPE_CHECKING:
+    from xc40io.engine.types import Integers
+    from xc40io.plane.batch import Batch
     from xc40io.workloads.job import Job, Waiting
 
 _FLOAT = 4  # bytes of an element
@@ -49,6 +57,14 @@ class E3sm(Kernel):
     compute: Seconds = Field(0.0, description="Computing before each record but the first.")
     run_length: Count = Field(
         16, description="Columns of a rank that lie next to each other in the file."
+    )
+    rearranger: Literal["none", "box", "subset"] = Field(
+        "none",
+        description="Of PIO: how ranks hand columns to its I/O tasks; none: each calls PnetCDF.",
+        json_schema_extra={TRIED: True},
+    )
+    io_stride: Natural = Field(
+        0, description="One rank in so many is an I/O task of PIO; 0: one of each node's."
     )
 
     @property
@@ -84,8 +100,14 @@ class _Run(KernelRun[E3sm]):
 
     def run(self) -> Waiting:
         """Create the file, write the records, close it."""
-        job = self._job
-        shared = SharedFile(job, _FILE, in_force_of(job, _FILE, pnetcdf=True))
+        job, options = self._job, self._options
+        self._plans: dict[tuple[int, ...], Rearrangement] = {}
+        self._meetings: dict[tuple[int, ...], Integers] = {}
+        stride = options.io_stride or -(-job.ranks // job.world.nodes)
+        self._tasks = io_tasks(job.ranks, 1 if options.rearranger == "none" else stride)
+        ranks = None if options.rearranger == "none" else job.communicator(self._tasks)
+        in_force = in_force_of(job, _FILE, pnetcdf=True)
+        shared = SharedFile(job, _FILE, in_force, ranks=ranks)
         file = PnetcdfFile(shared.mpi, job.machine.mpi, PnetcdfProperties(version=5))
         batch, every = job.batch(), job.world.owners
         batch.add(Op.MARK, every, mark=_OPEN)
@@ -118,8 +140,11 @@ class _Run(KernelRun[E3sm]):
             (variables[: options.variables_2d], variables[options.variables_2d :])
         ):
             batch.add(Op.MARK, every, mark=2 * kind)
-            for variable in own:
-                file.put(batch, variable, self._part(job.ranks, variable, record))
+            if options.rearranger == "none":
+                for variable in own:
+                    file.put(batch, variable, self._part(job.ranks, variable, record))
+            elif own:
+                self._hand_over(batch, file, own, record)
             batch.add(Op.MARK, every, mark=2 * kind + 1)
         yield from job.do(batch, "write")
         times = job.marks()
@@ -129,6 +154,39 @@ class _Run(KernelRun[E3sm]):
             if moved:
                 first = 2 * kind
                 job.record(str(record), phase, times[:, first], times[:, first + 1], moved)
+
+    def _hand_over(
+        self, batch: Batch, file: PnetcdfFile, variables: list[Variable], record: int
+    ) -> None:
+        """Let ranks hand variables of one shape to the I/O tasks, which write them."""
+        job, plan = self._job, self._plan(variables[0])
+        meetings = self._meetings[variables[0].shape]
+        largest = int(np.bincount(plan.written.rank, plan.written.length).max())
+        at_once = max(1, BUFFER // largest)
+        for first in range(0, len(variables), at_once):
+            some = variables[first : first + at_once]
+            sender, receiver, size = plan.messages
+            messages = Messages(sender, receiver, size * len(some))
+            pieces = plan.pieces * len(some)
+            mpi = job.machine.mpi
+            alltoallv(batch, job.world, mpi, messages, plan.group, meetings, pieces)
+            file.put_together(batch, some, record, plan.written)
+
+    def _plan(self, variable: Variable) -> Rearrangement:
+        """Return how the variables of a shape are rearranged, which is worked out once."""
+        how, ranks = self._options.rearranger, self._job.ranks
+        if variable.shape not in self._plans and how != "none":
+            part = self._part(ranks, variable, 0)
+            start, stride, count, block = (
+                column[:, 1:] for column in (part.start, part.stride, part.count, part.block)
+            )
+            within = Hyperslab(start, stride, count, block, part.rank)
+            storage = Storage(variable.shape, _FLOAT, variable.shape, np.zeros(1, np.int64))
+            own = file_pieces(within, storage).accesses(within.rank)
+            plan = rearranged(how, own, variable.shape, _FLOAT, ranks, self._tasks)
+            self._plans[variable.shape] = plan
+            self._meetings[variable.shape] = self._job.meetings(int(plan.group.max()) + 1)
+        return self._plans[variable.shape]
 
     def _part(self, ranks: int, variable: Variable, record: int) -> Hyperslab:
         """Return what each rank has of a variable: every so many columns a run."""

@@ -56,18 +56,26 @@ class SharedFile:
         The hints; unless given, the hints of the job's environment.
     files
         Its place on Lustre; made unless given.
+    ranks
+        Who has it open; all unless given.
     """
 
     def __init__(
-        self, job: Job, name: str, in_force: InForce | None = None, files: FileSet | None = None
+        self,
+        job: Job,
+        name: str,
+        in_force: InForce | None = None,
+        files: FileSet | None = None,
+        ranks: Communicator | None = None,
     ) -> None:
         self._job = job
         self._name = name
         self._in_force = in_force or in_force_of(job, name)
         self.files = files or job.filesystem.allocate(1, self._in_force.striping)
         job.files[name] = self.files
-        # Where a rank's thread may use it, the threads must not meet where ranks do.
-        ranks = job.communicator(job.all_ranks.all) if job.helpers else None
+        if ranks is None and job.helpers:
+            # Where a rank's thread may use it, the threads must not meet where ranks do.
+            ranks = job.communicator(job.all_ranks.all)
         self.mpi = mpi_file(job, self.files, self._in_force.hints, ranks)
         self.start_timers()
 
@@ -85,9 +93,9 @@ class SharedFile:
             writing=writing,
             given={},
             in_force=self._in_force,
-            communicator=job.world,
+            communicator=file.communicator,
             aggregators=file.aggregators if writing else file.read_aggregators,
             counts=file.counts,
-            timers=self._timers - before,
+            timers=(self._timers - before)[file.communicator.owners],
         )
         job.mpi_records.append((step, record))

@@ -218,14 +218,15 @@ class FileGroups(ABC):
         if whole is None:
             return
         sharing = Sharing.of(file)
-        groups, messages = whole.rows(sharing), whole.messages(sharing)
-        if self._rows is None or len(self._rows) < len(groups):
-            self._rows = self.job.meetings(len(groups))
+        row, messages = whole.row(sharing), whole.messages(sharing)
+        rows = int(row.max()) + 1
+        if self._rows is None or len(self._rows) < rows:
+            self._rows = self.job.meetings(rows)
         size = np.bincount(messages.receiver, messages.size, world.size).astype(np.int64)
         if not writing:
             permute(batch, world, mpi, size)
             messages = messages.back()
-        alltoallv(batch, world, mpi, messages, groups, self._rows[: len(groups)])
+        alltoallv(batch, world, mpi, messages, row, self._rows)
         if writing:
             permute(batch, world, mpi, size)
 

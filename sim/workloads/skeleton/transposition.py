@@ -53,6 +53,13 @@ class Transposition(NamedTuple):
         )
         return np.lexsort((member, row, sharing.group)).reshape(-1, self.row_size)
 
+    def row(self, sharing: Sharing) -> Integers:
+        """Return the row of each rank: int64 (ranks,)."""
+        table = self.rows(sharing)
+        row = np.empty(table.size, np.int64)
+        row[table] = np.arange(len(table))[:, None]
+        return row
+
     def boxes(self, position: Integers) -> tuple[Integers, Integers]:
         """Return from where to where the rows of ranks go: two of int64 (dimensions, ranks)."""
         begin, end = self.grid.bounds(position)
@@ -90,8 +97,7 @@ class Transposition(NamedTuple):
         box = high - low
         bounds = self.parts(np.prod(box, axis=0))
         begin, end = self.grid.bounds(sharing.position)
-        row = np.empty(table.size, np.int64)
-        row[table] = np.arange(len(table))[:, None]
+        row = self.row(sharing)
         inside = _before(bounds[row], begin - low[:, row], end - low[:, row], box[:, row])
         size = np.diff(inside, axis=1) * self.grid.element
         sender, member = np.nonzero(size)
