@@ -21,6 +21,7 @@ from xc40io.engine.types import Integers
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.alltoallv import Messages
 from xc40io.mpi.domains import sum_by, union
+from xc40io.mpi.intranode import groups_of
 
 BUFFER = 64 << 20
 """Bytes of variables that wait (pio_buffer_size_limit)."""
@@ -65,7 +66,7 @@ def rearranged(
         How many ranks there are, and which of them are I/O tasks.
     """
     if how == "subset":
-        group = _partition(ranks, tasks)
+        group = groups_of(np.zeros(ranks, np.int32), len(tasks))  # each has one task of its own
         task, part = group[own.rank], own
         span = prod(dims) * element + 1
         start, length = union(task * span + own.offset, own.length)
@@ -100,16 +101,6 @@ def boxes(dims: Sequence[int], element: int, tasks: int) -> Integers:
     first = part * size + np.maximum(part + rest - each, 0)
     begin = (np.arange(outer)[:, None] * along + first).ravel() * inner
     return np.append(begin, prod(dims)) * element
-
-
-def _partition(ranks: int, tasks: Integers) -> Integers:
-    """Return the I/O task, by its number, to which each rank hands what it has."""
-    rank = np.arange(ranks)
-    size, larger = divmod(ranks, len(tasks))
-    behind = rank - larger * (size + 1)
-    group = np.where(behind < 0, rank // (size + 1), larger + behind // size)
-    group[tasks] = np.arange(len(tasks))
-    return group
 
 
 def _cut(own: Accesses, bounds: Integers) -> Accesses:

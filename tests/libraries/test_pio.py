@@ -68,6 +68,7 @@ def test_with_subset_a_rank_hands_everything_to_one_task(case: Case) -> None:
     messages = rearranged("subset", case.own(), case.dims, case.element, case.ranks, tasks).messages
     assert len(messages.sender) == len(set(messages.sender.tolist()))
     given_to = dict(zip(messages.sender.tolist(), messages.receiver.tolist(), strict=True))
+    assert set(given_to.values()) <= set(tasks.tolist())
     assert all(given_to[task] == task for task in tasks.tolist() if task in given_to)
 
 

@@ -14,6 +14,8 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -142,6 +144,38 @@ def pieces(draw: Draw) -> Own:
 
 
 @st.composite
+def arrays(draw: Draw) -> Own:
+    """Draw blocks of an array of up to four dimensions, each a rank's, written and read together.
+
+    The runs of a block are those along the last dimension but one.
+    """
+    grid = draw(st.lists(st.integers(1, 4), min_size=2, max_size=4).filter(_few))
+    dims = [parts * draw(st.integers(1, 3)) + draw(st.integers(0, 1)) for parts in grid]
+    element = draw(st.sampled_from((8, 100, 576, 4096, 5000)))
+    words = []
+    for rank, cell in enumerate(product(*map(range, grid))):
+        sides = list(zip(cell, dims, grid, strict=True))
+        block = [range(at * n // parts, (at + 1) * n // parts) for at, n, parts in sides]
+        row = dims[-1] * element
+        for outer in product(*block[:-2]):
+            first = (*outer, block[-2].start, block[-1].start)
+            place = sum(at * prod(dims[axis + 1 :]) for axis, at in enumerate(first)) * element
+            run = Run(rank, rank, place, 0, len(block[-1]) * element, len(block[-2]), row)
+            words.append(",".join(map(str, run)))
+    calls = draw(st.sampled_from((["write-all"], ["read-all"], ["write-all", "read-all"])))
+    line = ["@/file", f"size={prod(dims) * element}"]
+    for call in calls:
+        line += [call, *words]
+    ranks = prod(grid)
+    own = {"line": " ".join(line), "ranks": ranks, "ppn": draw(st.sampled_from((1, ranks)))}
+    return own | {"stripes": draw(_stripes()), "hints": draw(_hints())}
+
+
+def _few(grid: list[int]) -> bool:
+    return prod(grid) <= 24
+
+
+@st.composite
 def _run(draw: Draw, ranks: int, end: int) -> Run:
     """Draw some ranks, and the pieces that they have behind a place of the file."""
     first = draw(st.integers(0, ranks - 1))
@@ -234,6 +268,7 @@ KINDS = {
     "ior_hdf5": Kind(ior_hdf5(), {"program": "ior", "before": "-a HDF5 -o @/testFile"}),
     "mdtest": Kind(mdtest(), {"program": "mdtest", "before": "-d @/t"}),
     "pieces": Kind(pieces(), {"program": "pieces"}),
+    "arrays": Kind(arrays(), {"program": "pieces"}),
 }
 
 
