@@ -219,6 +219,7 @@ _NEEDED = {
     "e3sm": {"columns": 500, "levels": 2, "variables_2d": 2},
     "hacc-io": {"particles": 2000, "header": "4 KiB"},
     "overlap": {"steps": 1, "size": 50_000, "compute": "10 ms"},
+    "nd-array": {"px": 1, "py": 1, "pz": 1, "nz": 2, "nt": 2},
     "p2p": {"messages": 4},
     "pread-threads": {"pool": 2, "size": "1 MiB"},
     "production": {"written": 1_000_000},
