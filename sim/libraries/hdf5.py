@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -40,12 +40,13 @@ from xc40io.libraries.hdf5_chunk_cache import ChunkCache
 from xc40io.libraries.hdf5_header import FLOAT, ObjectHeader
 from xc40io.libraries.hdf5_objects import (
     SUPERBLOCK,
-    SUPERBLOCK_READS,
     ChunkIndex,
     Group,
     allocate_chunks,
+    superblock_reads,
 )
 from xc40io.libraries.hdf5_space import FileSpace
+from xc40io.libraries.hdf5_subfiling import Place, SubfilingDriver
 from xc40io.libraries.hdf5_transfer import Transfer, TransferProperties
 from xc40io.libraries.mpi_driver import LibraryFile, MpiDriver
 from xc40io.libraries.selections import (
@@ -59,6 +60,9 @@ from xc40io.libraries.selections import (
 from xc40io.mpi.accesses import Accesses
 from xc40io.mpi.file import MpiFile
 from xc40io.plane.batch import Batch
+
+if TYPE_CHECKING:
+    from xc40io.machine.filesystem import FileSet
 
 _LARGEST_CHUNK = 4 * GIB - 1
 _FILL_BUFFER = MIB  # bytes that are filled in one go
@@ -110,17 +114,28 @@ class Hdf5File(LibraryFile):
 
     root: Group  # the root group, once the file is created
 
-    def __init__(self, file: MpiFile, mpi: Mpi, properties: Hdf5Properties) -> None:
+    def __init__(
+        self, file: MpiFile, mpi: Mpi, properties: Hdf5Properties, place: Place | None = None
+    ) -> None:
+        """Make a file through MPI-IO; or one of subfiles at a ``place``, whose stub it is then."""
         self.properties = properties
-        self._driver = MpiDriver(file, mpi)
+        self._driver = SubfilingDriver(file, mpi, place) if place else MpiDriver(file, mpi)
         self._writing = False
         self._found: dict[int, Integers] = {}
         self._chunks: dict[int, ChunkCache] = {}
 
     @property
+    def beside(self) -> dict[str, FileSet]:
+        """The files beside the one of its name, by the end of their names."""
+        return self._driver.files if isinstance(self._driver, SubfilingDriver) else {}
+
+    @property
     def _is_old(self) -> bool:
-        """Whether the release is the one before the changes of 1.10.2."""
-        return (self.properties.release or self._driver.mpi.hdf5_release) == "1.10.1"
+        """Whether the release is the one before the changes of 1.10.2: none that has subfiles."""
+        return (
+            not self.beside
+            and (self.properties.release or self._driver.mpi.hdf5_release) == "1.10.1"
+        )
 
     def create(self, batch: Batch) -> None:
         """Create the file, or empty it if it exists (H5Fcreate with H5F_ACC_TRUNC)."""
@@ -130,6 +145,9 @@ class Hdf5File(LibraryFile):
         self._space = FileSpace(properties.alignment_threshold, properties.alignment)
         self._cache = MetadataCache()
         self._cache.insert(self._space.metadata(SUPERBLOCK), SUPERBLOCK)
+        if self._driver.info:
+            self._cache.insert(self._space.metadata(self._driver.info), self._driver.info)
+            self._cache.pin(SUPERBLOCK)
         self.root = Group.create(self._space, self._cache)
 
     def open(self, batch: Batch, *, writing: bool = False) -> None:
@@ -140,7 +158,7 @@ class Hdf5File(LibraryFile):
         self._driver.open(batch, create=False, writing=writing)
         self._writing = writing
         together = not self._is_old
-        reads = [Entry(address, size) for address, size in SUPERBLOCK_READS]
+        reads = [Entry(*read) for read in superblock_reads(self._driver.info)]
         self._fetch(batch, reads, together=together)
         table = self.root.table() if writing else []
         self._load(batch, self.root.opening() + table, together=together)
@@ -251,7 +269,7 @@ class Hdf5File(LibraryFile):
             self._settle(batch)
             self._space.close()
             self._truncate(batch)
-            self._cache.touch(0)
+            self._touch_superblock()
             self._write_metadata(batch)
         self._driver.close(batch)
         self._cache.empty()
@@ -352,9 +370,14 @@ class Hdf5File(LibraryFile):
         """Write changed metadata and make the file as long as its allocated space."""
         self._space.release()
         if self._cache.is_dirty:
-            self._cache.touch(0)  # the superblock says where the file ends
+            self._touch_superblock()  # it says where the file ends
         self._write_metadata(batch)
         self._truncate(batch)
+
+    def _touch_superblock(self) -> None:
+        self._cache.touch(0)
+        if self._driver.info:
+            self._cache.touch(SUPERBLOCK)
 
     def _truncate(self, batch: Batch) -> None:
         """Make the file as long as its allocated space."""

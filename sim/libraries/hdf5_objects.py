@@ -24,8 +24,17 @@ from xc40io.mpi.accesses import Accesses
 SUPERBLOCK = 96
 """Bytes of the superblock, at address 0."""
 
-SUPERBLOCK_READS = ((0, 8), (0, 16), (16, 80))
-"""How it is read: the signature, the version, the rest; addresses and bytes."""
+
+def superblock_reads(info: int) -> tuple[tuple[int, int], ...]:
+    """Return how it is read, as addresses and bytes: signature, version, the rest.
+
+    With ``info`` bytes of a driver behind it, HDF5 1.14 has written it: it reads both in two steps.
+    """
+    if not info:
+        return (0, 8), (0, 16), (16, 80)
+    half = SUPERBLOCK // 2
+    return (0, 8), (0, half), (half, half), (SUPERBLOCK, 16), (SUPERBLOCK + 16, info - 16)
+
 
 _GROUP_HEADER = 40
 _HEAP_PREFIX = 32

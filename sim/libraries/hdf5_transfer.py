@@ -84,7 +84,7 @@ class Transfer:
     def independent(self, batch: Batch) -> None:
         """Move the pieces of every rank one after the other."""
         pieces = call_pieces(self._selection, self._storage, self._memory)
-        self._move(batch, self._calls(pieces), each=True)
+        self._move(batch, self._calls(pieces), each=not self._driver.takes_vectors)
 
     def cached(self, batch: Batch, cache: ChunkCache) -> None:
         """Read the chunks that ranks do not have, as a whole; copy from them what is selected."""

@@ -19,6 +19,9 @@ _OFFSET = 8  # bytes of an MPI_Offset
 class MpiDriver:
     """A file as a library has it open through MPI-IO."""
 
+    takes_vectors = False  # whether pieces that MPI-IO gets one by one are handed on together
+    info = 0  # bytes behind the superblock of HDF5 that say how the file is kept
+
     def __init__(self, file: MpiFile, mpi: Mpi) -> None:
         self.file = file
         self.mpi = mpi

@@ -39,7 +39,7 @@ from xc40io.plane.batch import Transfers
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
 from xc40io.plane.lateness import end_meeting, leave_meeting
-from xc40io.plane.operations import Op
+from xc40io.plane.operations import POSTS, Op
 from xc40io.plane.programs import Programs, charge, count_down
 from xc40io.plane.registry import (
     FULL,
@@ -142,9 +142,12 @@ def meet(exchange: Exchange, program_id: int, now: float) -> float:
     if program.phase == _CALLED:
         operation = exchange.programs.operations[program.op]
         meeting = exchange.meetings[operation.meeting]
+        meeting.arrived += 1
+        if operation.within == POSTS and meeting.arrived < operation.members:
+            program.op += 1
+            return GO_ON
         program.phase = _MET
         program.since = now
-        meeting.arrived += 1
         if meeting.arrived < operation.members:
             program.next = meeting.head
             meeting.head = program_id

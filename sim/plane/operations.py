@@ -35,7 +35,7 @@ class Op(IntEnum):
     FORK = 17  # start the next `count` programs, the threads of this one
     JOIN = 18  # wait until they have ended
     MEET = 19  # wait until `members` programs are at `meeting`; all go on `seconds` later; `within`
-    # is 1 where they are a part of those that meet next, else 0
+    # is 1 where they are a part of those that meet next, else 0; POSTS where it waits for nobody
     WORK = 20  # work in a library for `seconds`
     EXCHANGE = 21  # receive `received` transfers from `transfer` on, and send `sent`, those of the
     # turn of transfer `sent_first`; wait until all are there
@@ -53,6 +53,9 @@ class Op(IntEnum):
     POST = 31  # count one up, for whoever awaits this program
     AWAIT = 32  # wait until program `program` has counted to `count` in this batch
 
+
+POSTS = 2
+"""``within`` of a ``MEET`` whose program comes and goes on, as one that sends a short message."""
 
 _OF_CALLS = ("file", "offset", "length", "stride", "count")
 _EVERY = ("timer", "tag")

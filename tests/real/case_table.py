@@ -38,7 +38,8 @@ class Case:
 
     ``line`` has ``@`` for the folder that all files lie in. ``options`` are those of a kernel of
     the model, or the keys of an h5bench configuration; ``model`` is what only the model is told.
-    Files of programs with ``any_name`` are called as the program likes.
+    Files of programs with ``any_name`` are called as the program likes. Threads of a ``racing``
+    program take requests as they come: which comes first is not compared.
     """
 
     group: str
@@ -54,6 +55,7 @@ class Case:
     written: Mapping[str, Any]  # what h5bench's writer is told, which makes the file that is read
     kernel: str  # the kernel that stands for the program; empty: one that takes its options
     any_name: bool
+    racing: bool
     name: str  # within its group
 
     @property
@@ -73,6 +75,7 @@ class Case:
         if self.stripes:
             count, size = self.stripes
             scenario["striping"] = {"count": count, "size": size}
+        if self.stripes or self.program == "subfiling":
             scenario["changes"] = INSTALLED
         if self.environment:
             scenario["environment"] = self.environment
@@ -95,6 +98,8 @@ class Case:
         if self.program == "pieces":
             hints = {name: str(value) for name, value in self.hints.items()}
             return {"kernel": {"name": "pieces", "line": self._placed, "hints": hints}}
+        if self.program == "subfiling":
+            return {"kernel": {"name": str(HERE / "subfiling.yaml"), **self.options}}
         if self.kernel:
             return {"kernel": {"name": self.kernel, **self.model}}
         path = folder / "h5bench.json"
@@ -161,7 +166,7 @@ def _spread(entries: list[Any]) -> Iterator[dict[str, Any]]:
 
 def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
     both: dict[str, Any] = {"hints": {}, "variables": {}, "options": {}, "model": {}, "written": {}}
-    both |= {"any_name": False, "stripes": None, "kernel": "", **every}
+    both |= {"any_name": False, "racing": False, "stripes": None, "kernel": "", **every}
     both |= own | {part: {**both[part], **own.get(part, {})} for part in ("options", "model")}
     stripes = both["stripes"] and tuple(both["stripes"])
     line = both.get("line", "")
@@ -171,6 +176,8 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         line = _of_adios(both["options"])
     elif both["program"] == "adios2_write":
         line = _of_adios2(both["options"])
+    elif both["program"] == "subfiling":
+        line = _of_subfiling(both["options"])
     elif "line" not in both:
         line = " ".join(f"{key}={value}" for key, value in own.get("options", {}).items())
     return Case(
@@ -187,6 +194,7 @@ def _case(group: str, every: Mapping[str, Any], own: dict[str, Any]) -> Case:
         written={**both["written"], **both.get("also_written", {})} if both["written"] else {},
         kernel=both["kernel"],
         any_name=both["any_name"],
+        racing=both["racing"],
         name="; ".join([line or "as all", *_deviations(own)]),
     )
 
@@ -212,6 +220,13 @@ def _of_adios2(options: Mapping[str, Any]) -> str:
     given = ";".join(f"{key}={value}" for key, value in options.items() if key[0].isupper())
     size, variables, steps = (str(options[key]) for key in ("size", "variables", "steps"))
     return shlex.join([options["engine"], given, size, variables, steps, "@/out.bp"])
+
+
+def _of_subfiling(options: Mapping[str, Any]) -> str:
+    """Return the line of the rig's program: words in its order."""
+    how = "collective" if options["collective"] else "independent"
+    words = [options[key] for key in ("subfiles", "size", "variables", "pieces")]
+    return shlex.join([*map(str, words), how + ",read" * options["reads"], "@/test.h5"])
 
 
 def _deviations(own: Mapping[str, Any]) -> Iterator[str]:

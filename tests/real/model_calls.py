@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 import pieces
 from case_table import MOUNT, Case
-from recordings import UNTOLD, Calls, Refused, Row
+from recordings import UNTOLD, Calls, Refused, Row, without_chance
 
 import xc40io
 from xc40io.config.errors import InputError
@@ -65,4 +65,6 @@ def calls_of_model(case: Case, folder: Path) -> Calls | Refused:
             continue
         offset = int(record["offset"]) if op in PLACED else 0
         found[rank].append(Row(op, name, offset, moved if op in DATA else 0))
+    if case.racing:
+        found = {rank: without_chance(rows) for rank, rows in found.items()}
     return found

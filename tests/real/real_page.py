@@ -43,6 +43,7 @@ WHAT = {
     "pnetcdf": "IOR over PnetCDF",
     "posix": "IOR over POSIX",
     "posix_layouts": "IOR over POSIX: layouts of files",
+    "subfiling": "HDF5's subfiling driver",
     "strided": "strided access over MPI-IO",
 }
 

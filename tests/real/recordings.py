@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -27,6 +29,36 @@ class Row(NamedTuple):
 
 
 Calls: TypeAlias = dict[int, list[Row]]
+
+
+def without_chance(rows: list[Row]) -> list[Row]:
+    """Return a rank's calls without what is chance in a program with threads.
+
+    Reads and writes that follow each other stand in the order of their places, cuts and looks in
+    that of files. A configuration file is as long as the names of folders in it make it.
+    """
+    found: list[Row] = []
+    rows = [row._replace(bytes=1) if _is_configuration(row) else row for row in rows]
+    for kind, run in groupby(rows, _kind):
+        together = list(run)
+        found += sorted(together, key=_by_place) if kind in _OF_THREADS else together
+    return found
+
+
+_OF_THREADS = ("data", "truncate", "stat")
+
+
+def _kind(row: Row) -> str:
+    return "data" if row.op in ("read", "write") else row.op
+
+
+def _by_place(row: Row) -> tuple[str, int, int, list[str]]:
+    numbers = [part.zfill(12) for part in re.split(r"(\d+)", row.file)]
+    return row.op, row.offset, row.bytes, numbers
+
+
+def _is_configuration(row: Row) -> bool:
+    return row.bytes > 0 and row.file.endswith(".config")
 
 
 class Refused(NamedTuple):

@@ -63,7 +63,7 @@ def pattern_csv(task: Pattern, times: PatternTimes, ranks: int) -> str:
         lines += [
             f"collective data, {said[task.collective]}, ",
             f"collective meta, {said[task.collective_metadata]}, ",
-            "subfiling, NO, ",
+            f"subfiling, {said[task.subfiling]}, ",
         ]
     lines += [
         f"total compute time, {_computing(task):.3f}, seconds",

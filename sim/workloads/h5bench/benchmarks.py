@@ -108,6 +108,7 @@ class Pattern:
     # how data and metadata go
     collective: bool
     collective_metadata: bool
+    subfiling: bool  # whether the file lies in subfiles
     # bytes: what is at least as large as the threshold begins at a multiple of the alignment
     alignment: int
     threshold: int
@@ -219,6 +220,7 @@ def read_pattern(operation: str, benchmark: Section) -> Pattern:
         compress=compress,
         collective=section["COLLECTIVE_DATA"] or compress,
         collective_metadata=section["COLLECTIVE_METADATA"],
+        subfiling=section["SUBFILING"],
         alignment=section["ALIGN_LEN"] if aligned else 1,
         threshold=section["ALIGN_THRESHOLD"] if aligned else 1,
         stride=section["STRIDE_SIZE"],
@@ -246,9 +248,8 @@ def _refuse(section: Section) -> None:
             f"{section.place}.MODE = {mode}: the VOL connector that it needs is not simulated; "
             "right would be SYNC or ASYNC"
         )
-    for name in ("SUBFILING", "FILE_PER_PROC"):
-        if section[name]:
-            raise InputError(f"{section.place}.{name} = YES is not simulated; right would be NO")
+    if section["FILE_PER_PROC"]:
+        raise InputError(f"{section.place}.FILE_PER_PROC = YES is not simulated; right would be NO")
     option = section.text("READ_OPTION")
     if option in ("LDC", "RDC", "PRL", "CS"):
         raise InputError(

@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr
 
 from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
+from xc40io.libraries.hdf5_subfiles import Subfiling
 from xc40io.workloads.h5bench.benchmarks import PARTICLE, H5benchOutcome, Pattern, Stress
 from xc40io.workloads.h5bench.configuration import Configuration, read_configuration
 from xc40io.workloads.kernels.exerciser import Exerciser
@@ -42,6 +43,7 @@ class H5bench(Kernel):
     )
 
     _read: Any = PrivateAttr(None)
+    _threads: int = PrivateAttr(0)  # of each I/O concentrator
 
     @property
     def configuration(self) -> Configuration:
@@ -56,10 +58,6 @@ class H5bench(Kernel):
             self._read = read_configuration(self.config)
         read: Configuration = self._read
         return read
-
-    def helpers(self) -> int:
-        """Return how many helper threads each rank has: one of the asynchronous connector."""
-        return int(self.configuration.asynchronous)
 
     def starts(self) -> Started:
         """Return the ranks of its configuration."""
@@ -79,6 +77,17 @@ class H5bench(Kernel):
             else:
                 _check_pattern(task, scenario, machine, place)
         self.configuration.striping.check(machine.lustre.osts)
+        if _check_subfiling(self.configuration):
+            if self.configuration.asynchronous:
+                raise InputError(
+                    f"{self.configuration.place}: SUBFILING beside ASYNC; right would be one of "
+                    "them"
+                )
+            self._threads = Subfiling.told(scenario.environment).threads
+
+    def helpers(self) -> int:
+        """Return how many helpers each rank has: threads of an IOC, or one in the background."""
+        return self._threads or int(self.configuration.asynchronous)
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes that all benchmarks write and read."""
@@ -124,6 +133,20 @@ def _moved(task: Pattern | Stress | Exerciser, ranks: int) -> int:
     if isinstance(task, Exerciser):
         return task.bytes_to_move(ranks)
     return ranks * task.moved * (2 if isinstance(task, Stress) else task.steps)
+
+
+def _check_subfiling(asked: Configuration) -> bool:
+    """Tell whether any file lies in subfiles; raise InputError if one does now and then."""
+    made: dict[str, bool] = {}
+    for number, benchmark in enumerate(asked.benchmarks):
+        if isinstance(benchmark.task, Pattern):
+            subfiling = benchmark.task.subfiling
+            if made.setdefault(benchmark.file, subfiling) != subfiling:
+                raise InputError(
+                    f"{asked.place}.benchmarks[{number}].configuration.SUBFILING: right would be "
+                    f"that of the benchmark that makes {benchmark.file}"
+                )
+    return any(made.values())
 
 
 def _check_pieces(pieces: int, place: str) -> None:

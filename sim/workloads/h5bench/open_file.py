@@ -16,7 +16,8 @@ from xc40io.plane.batch import Batch
 from xc40io.plane.operations import Op
 from xc40io.workloads.h5bench.configuration import Configuration
 from xc40io.workloads.job import Job, Waiting
-from xc40io.workloads.kernels.shared_file import SharedFile
+from xc40io.workloads.kernels.shared_file import SharedFile, mpi_file
+from xc40io.workloads.kernels.subfiled import batch_of, of_stub, place_of
 
 
 @dataclass
@@ -35,7 +36,13 @@ class OpenFile(SharedFile):
     """
 
     def __init__(
-        self, job: Job, configuration: Configuration, name: str, files: FileSet | None
+        self,
+        job: Job,
+        configuration: Configuration,
+        name: str,
+        files: FileSet | None,
+        *,
+        subfiling: bool = False,
     ) -> None:
         told, asked = configuration.striping, job.striping
         count = told.count if asked.count is None else asked.count
@@ -43,15 +50,21 @@ class OpenFile(SharedFile):
         striping = replace(asked, count=count, size=size)
         in_force = resolve(job.environment, file_name=name, striping=striping, machine=job.machine)
         super().__init__(job, name, in_force, files)
+        self._place = place_of(job, in_force.striping) if subfiling else None
+        if subfiling:
+            self.mpi = mpi_file(job, self.files, in_force.hints, of_stub(job))
 
     def library(self, properties: Hdf5Properties) -> Hdf5File:
         """Return the file as HDF5 has it, yet to be created."""
-        return Hdf5File(self.mpi, self._job.machine.mpi, properties)
+        file = Hdf5File(self.mpi, self._job.machine.mpi, properties, self._place)
+        for end, made in file.beside.items():
+            self._job.files[f"{self._name}.{end}"] = made
+        return file
 
     def do(self, calls: list[Callable[[Batch], object]], label: str, think: float = 0.0) -> Waiting:
         """Let all ranks make calls one after the other, and note the time around each."""
         job = self._job
-        batch = job.batch()
+        batch = batch_of(job, self._place)
         batch.add(Op.MARK, job.world.owners, mark=0)
         for mark, call in enumerate(calls, 1):
             call(batch)

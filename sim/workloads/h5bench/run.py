@@ -37,12 +37,14 @@ def run(
         if isinstance(task, Exerciser):
             yield from task.run(job)
         else:
-            file = OpenFile(job, configuration, benchmark.file, places.get(benchmark.file))
+            before = places.get(benchmark.file)
+            subfiling = isinstance(task, Pattern) and task.subfiling
+            file = OpenFile(job, configuration, benchmark.file, before, subfiling=subfiling)
             places[benchmark.file] = file.files
             if isinstance(task, Pattern):
-                before = written.get(benchmark.file)
+                found = written.get(benchmark.file)
                 kind = PatternInBackground if task.asynchronous else PatternRun
-                times, after = yield from kind(task, job, file, step, before).run()
+                times, after = yield from kind(task, job, file, step, found).run()
                 written[benchmark.file] = after
             else:
                 times = yield from run_stress(task, job, file, step)

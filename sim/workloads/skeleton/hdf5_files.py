@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ from xc40io.libraries.hdf5 import Dataset, Hdf5File, Hdf5Properties
 from xc40io.libraries.hdf5_objects import Group
 from xc40io.libraries.selections import Hyperslab
 from xc40io.workloads.background import CHECK
+from xc40io.workloads.kernels.subfiled import of_stub, place_of
 from xc40io.workloads.skeleton.fileset import FileGroups
 from xc40io.workloads.skeleton.mpi_files import MpiFiles
 from xc40io.workloads.skeleton.patterns import Places
@@ -20,7 +22,9 @@ from xc40io.workloads.skeleton.skeleton_file import MakeDataset, MakeGroup, Move
 
 if TYPE_CHECKING:
     from xc40io.engine.types import Integers
+    from xc40io.libraries.hdf5_subfiling import Place
     from xc40io.machine.filesystem import FileSet
+    from xc40io.mpi.communicator import Communicator
     from xc40io.plane.batch import Batch
 
 
@@ -33,12 +37,30 @@ class Hdf5Files(MpiFiles):
         """Tell whether the thread of the asynchronous connector is to make the calls."""
         return FileGroups.in_background(self, what)
 
+    @cached_property
+    def place(self) -> Place | None:
+        """Where the files lie in subfiles, if they do."""
+        if not self.scope.holds(self.spec.subfiling):
+            return None
+        if self.owners > 1:
+            raise InputError("subfiling: several files at a time; right would be one for the job")
+        return place_of(self.job, self.striping, self.scope.one(self.spec.subfiles) or None)
+
+    @cached_property
+    def communicators(self) -> list[Communicator]:
+        """Who opens each file together through MPI-IO: rank 0 the stub of subfiles."""
+        return [of_stub(self.job)] if self.place else super().communicators
+
     def _allocate(self, count: int) -> FileSet:
         """Make the HDF5 files, yet to be created or opened."""
         files = super()._allocate(count)
         mpi = self.job.machine.mpi
         properties = self._properties()
-        self._hdf5 = [Hdf5File(file, mpi, properties) for file in self.mpi_files]
+        place = self.place
+        self._hdf5 = [Hdf5File(file, mpi, properties, place) for file in self.mpi_files]
+        if place:
+            for end, made in self._hdf5[0].beside.items():
+                self.job.files[f"{self.name}.{end}{self._made or ''}"] = made
         self._datasets: dict[tuple[str, int], list[Dataset]] = {}
         self._opened: set[tuple[str, int]] = set()
         self._sizes: dict[tuple[str, int], tuple[int, Integers]] = {}
@@ -180,7 +202,7 @@ class Hdf5Files(MpiFiles):
         offset, length = places.offset // element, places.length // element
         if not collective:
             return Hyperslab.of(offset[:, None], length[:, None], rank=places.rank)
-        size = self.communicators[number].size
+        size = int(np.count_nonzero(self.owner == number))
         count = np.bincount(places.rank, minlength=size)
         first = np.minimum(np.searchsorted(places.rank, np.arange(size)), len(offset) - 1)
         step = np.zeros(size, np.int64)

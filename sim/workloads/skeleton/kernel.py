@@ -15,6 +15,7 @@ from xc40io.config.machine import Machine
 from xc40io.config.model import Model, explain
 from xc40io.config.reading import reads
 from xc40io.config.units import Bytes, Count, Rate, Seconds
+from xc40io.libraries.hdf5_subfiles import Subfiling
 from xc40io.workloads.kernels.kernel import TRIED, Kernel, Natural, check_capacity
 from xc40io.workloads.skeleton.blocks import bytes_of
 from xc40io.workloads.skeleton.consistency import check
@@ -33,16 +34,13 @@ class SkeletonKernel(Kernel):
     skeleton: ClassVar[Skeleton]
 
     _moved: int = PrivateAttr(default=0)
+    _threads: int = PrivateAttr(default=0)  # of each I/O concentrator
 
     @property
     def lays_out(self) -> bool:
         """Whether its files ask for stripes of their own where the job asks for none."""
         files = self.skeleton.files.values()
         return any(one.stripe_count is not None or one.stripe_size is not None for one in files)
-
-    def helpers(self) -> int:
-        """Return how many helper threads each rank has: one if anything is done by it."""
-        return int(self.skeleton.overlaps)
 
     def scope(self, node: Integers, seed: int) -> Scope:
         """Return the names of the expressions for ranks on these nodes: int64 (ranks,)."""
@@ -60,6 +58,14 @@ class SkeletonKernel(Kernel):
             read, written = self._count(scope)
             self._moved = read + written
             check_capacity(written, machine, "it writes")
+            if any(scope.holds(files.subfiling) for files in self.skeleton.files.values()):
+                if self.skeleton.overlaps:
+                    raise InputError("subfiling beside background: right would be one of both")
+                self._threads = Subfiling.told(scenario.environment).threads
+
+    def helpers(self) -> int:
+        """Return how many helpers each rank has: threads of an IOC, or one in the background."""
+        return self._threads or int(self.skeleton.overlaps)
 
     def bytes_to_move(self, ranks: int) -> int:
         """Return the bytes of all phases."""

@@ -16,6 +16,7 @@ from xc40io.mpi.communicator import Collectives
 from xc40io.plane.operations import Op
 from xc40io.workloads.background import Background
 from xc40io.workloads.job import LAST_MARK, Job, Waiting
+from xc40io.workloads.kernels.subfiled import batch_of
 from xc40io.workloads.skeleton.blocks import bytes_of
 from xc40io.workloads.skeleton.fileset import FileGroups, PosixFiles
 from xc40io.workloads.skeleton.hdf5_files import Hdf5Files
@@ -85,8 +86,10 @@ class SkeletonRun:
 
     def _begin_batch(self) -> None:
         """Begin to put together what comes up to the next barrier."""
-        self._background = Background(self._job) if self._job.helpers else None
-        self._batch = self._background.batch if self._background else self._job.batch()
+        places = [files.place for files in self._files.values() if isinstance(files, Hdf5Files)]
+        place = next(filter(None, places), None)
+        self._background = Background(self._job) if self._job.helpers and not place else None
+        self._batch = self._background.batch if self._background else batch_of(self._job, place)
         self._pending: dict[str, int] = {}  # by files: the count of the threads behind them
         self._rows: list[_Row] = []
         self._row: _Row | None = None

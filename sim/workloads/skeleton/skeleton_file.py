@@ -126,6 +126,9 @@ class Files(Model):
     alignment: SizeOf = literal(1)  #: Of HDF5: objects begin at multiples of so many bytes.
     #: Of HDF5: whether metadata is written collectively.
     collective_metadata: Number = literal(False)
+    #: Of HDF5: whether they lie in subfiles, and in how many; one for each concentrator if 0.
+    subfiling: Number = literal(False)
+    subfiles: Number = literal(0)
 
 
 class OnFile(Model):

@@ -6,6 +6,8 @@
 #   FOLDER/bin           adios_write, which writes through Debian's ADIOS 1.13, and pieces, which reads
 #                        and writes pieces of a file through MPI-IO; and adios2_write where adios2-config of
 #                        an ADIOS 2 for MPICH is found, which is in no package of Debian's
+#   FOLDER/hdf5          HDF5 1.14 with its subfiling driver, which Debian leaves out, if its source is in
+#                        FOLDER/hdf5-1.14*: that of Debian 13 is; FOLDER/bin/subfiling writes through it
 #   FOLDER/mpich         MPICH as Debian's source has it, with ROMIO's driver for Lustre, which Debian
 #                        leaves out: five minutes on two cores
 #
@@ -70,4 +72,23 @@ if config=$(command -v adios2-config); then
   grep -qs "^adios2_write " "$versions" || echo "adios2_write with $("$config" --version | sed -n 1p)" >>"$versions"
 else
   echo "there is no adios2-config: adios2_write is not made"
+fi
+
+# HDF5 of Debian 12 is too old for subfiles.
+source=$(ls -d "$folder"/hdf5-1.14*/ 2>/dev/null | head -n 1)
+if [ -n "$source" ] && [ ! -e "$folder/hdf5/lib/libhdf5.so" ]; then
+  mkdir -p "$folder/hdf5-build"
+  cd "$folder/hdf5-build"
+  CC=mpicc.mpich "$source/configure" --prefix="$folder/hdf5" --enable-parallel --enable-subfiling-vfd \
+      --enable-build-mode=production --disable-hl --disable-tests --disable-tools --disable-static \
+      --without-zlib --without-szlib >configure.out 2>&1 || { tail -n 20 configure.out >&2; exit 1; }
+  make -j"$(nproc)" install >make.out 2>&1 || { tail -n 20 make.out >&2; exit 1; }
+fi
+if [ -e "$folder/hdf5/lib/libhdf5.so" ]; then
+  mpicc.mpich -O2 -Wall -Wextra -I"$folder/hdf5/include" -o "$folder/bin/subfiling" "$rig/subfiling.c" \
+      -L"$folder/hdf5/lib" -Wl,-rpath,"$folder/hdf5/lib" -lhdf5
+  if ! grep -qs "^subfiling " "$versions"; then
+    made=$(sed -n 's/^#define H5_VERS_INFO *"\(.*\)".*/\1/p' "$folder/hdf5/include/H5public.h")
+    echo "subfiling with ${made:-HDF5 1.14}" >>"$versions"
+  fi
 fi

@@ -8,6 +8,7 @@
    REAL_PPN         ranks a node: each node has a name of its own
    REAL_STREAMS     files that are opened as a stream are recorded, too
    REAL_SLOW        a rank that takes some milliseconds before each of its reads and writes
+   REAL_STDIO       files of stdio are recorded, too: as if each were read or written in one call
 
    A call that a program's library makes inside another one is not seen twice: the dynamic linker
    brings here only calls from one library to another. */
@@ -134,25 +135,37 @@ int close(int file) {
     return result;
 }
 
-/* A library may write to a file that it has as a stream by its descriptor, as C++'s streams do. */
-static FILE *note_stream(FILE *stream, const char *name) {
-    if (stream && getenv("REAL_STREAMS"))
+/* A library may write to a file that it has as a stream by its descriptor, as C++'s streams do. Calls of
+   stdio itself go past us: what a stream has moved is where it stands when it is closed. */
+static char wrote[MOST_FILES];
+
+static FILE *note_stream(FILE *stream, const char *name, const char *how) {
+    if (stream && stream != record && getenv("REAL_STREAMS")) {
         note(fileno(stream), name, 0);
+    } else if (stream && record && getenv("REAL_STDIO")) {
+        note(fileno(stream), name, *how == 'r' ? O_RDONLY : O_CREAT | O_WRONLY);
+        wrote[fileno(stream)] = *how != 'r';
+    }
     return stream;
 }
 
 #define FOPEN(function)                                                                            \
     FILE *function(const char *name, const char *how) {                                            \
         BEHIND(FILE *, #function, const char *, const char *);                                     \
-        return note_stream(behind(name, how), name);                                               \
+        return note_stream(behind(name, how), name, how);                                          \
     }
 FOPEN(fopen)
 FOPEN(fopen64)
 
 int fclose(FILE *stream) {
     BEHIND(int, "fclose", FILE *);
-    int file = stream && getenv("REAL_STREAMS") ? fileno(stream) : -1;
+    int streams = getenv("REAL_STREAMS") != 0, stdio = getenv("REAL_STDIO") != 0;
+    int file = stream && stream != record && (streams || stdio) ? fileno(stream) : -1;
     if (of(file)) {
+        if (stdio) {
+            long moved = ftell(stream);
+            say(wrote[file] ? "write" : "read", of(file), 0, moved, moved);
+        }
         say("close", of(file), 0, 0, 0);
         opened[file][0] = 0;
     }
