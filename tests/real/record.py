@@ -264,7 +264,8 @@ def _versions(program: Path) -> Mapping[str, str]:
     known = dict(line.split(" ", 1) for line in lines if " " in line)
     found = {program.name: known.get(program.name, "unknown")}
     if shutil.which("dpkg-query"):
-        for package in PACKAGES:
+        own = program.name == "subfiling"  # it has an HDF5 of its own
+        for package in PACKAGES[:1] if own else PACKAGES:
             asked = ["dpkg-query", "-W", "-f", "${Version}", package]
             told = subprocess.run(asked, capture_output=True, text=True, check=False)
             if told.returncode == 0 and told.stdout:

@@ -16,6 +16,7 @@ from xc40io.config.scenario import Scenario, Target
 from xc40io.config.units import MIB, SHORT_SIZES, format_bytes, parse_bytes
 from xc40io.engine.page import PAGE
 from xc40io.findings.triggers_of_ranks import IDLE_CALLS
+from xc40io.libraries.hdf5_subfiles import IOC_PER_NODE, Subfiling
 from xc40io.studies.advice.composites import COMPOSITE
 from xc40io.studies.advice.job_nature import JobNature
 from xc40io.studies.advice.knobs import (
@@ -92,6 +93,8 @@ _PLACES = {
     "home": "files in the home directories",
 }
 _METHOD = "ROMIO_WRITE_AGGMETHOD"
+_SUBFILING, _CONCENTRATORS = "subfiling", "concentrators"
+_MOST_CONCENTRATORS = 8
 _INTRA_NODE = "xc40io_intra_node_aggregation"
 _LARGEST_CALL = 64 * MIB
 
@@ -138,7 +141,7 @@ def knobs_of(nature: JobNature, allowed: Iterable[str], axes: Iterable[Axis] = (
     """
     asked = {_OF_AXIS.get(axis.path, axis.path): axis for axis in axes}
     wanted = {*allowed, *(name for name in asked if name in NAMES)}
-    wanted |= nature.tried.keys() if OPTIONS in wanted else set()
+    wanted |= {*nature.tried, _CONCENTRATORS} if OPTIONS in wanted else set()
     found = [knob for knob in _all(nature, wanted) if knob.name in wanted and len(knob.values) > 1]
     knobs = []
     for knob in found:
@@ -160,6 +163,8 @@ def _all(nature: JobNature, wanted: set[str]) -> Iterator[Knob]:
         if (nature.over_mpi and CALLS in nature.switches) or CALLS in nature.options:
             yield _calls(nature)
         yield from (_option(nature, *each) for each in nature.tried.items())
+        if _SUBFILING in nature.tried:
+            yield _concentrators(nature)
     if nature.scenario.placement.policy != "list":
         yield _spread(nature)
     if nature.scenario.target.kind == "lustre" or TARGET in wanted:
@@ -361,6 +366,28 @@ def _option(nature: JobNature, name: str, choices: tuple[Any, ...]) -> Knob:
         workload_of(nature.scenario.workload).options()[name],
         ordered=False,
         phrase=phrase,
+    )
+
+
+def _concentrators(nature: JobNature) -> Knob:
+    """Return the knob of how many ranks of a node read and write HDF5's subfiles."""
+
+    def change(scenario: Scenario, value: int) -> Scenario:
+        environment = {**scenario.environment, IOC_PER_NODE: str(value)}
+        return scenario.model_copy(update={"environment": environment})
+
+    told = Subfiling.told(nature.scenario.environment)
+    most = min(nature.scenario.ppn, _MOST_CONCENTRATORS)
+    fixed = told.every or told.total
+    return Knob(
+        _CONCENTRATORS,
+        "I/O concentrators of a node for subfiles of HDF5",
+        Who.LIBRARY,
+        () if fixed else tuple(2**power for power in range(most.bit_length())),
+        change,
+        None if fixed else told.per_node,
+        idle={_SUBFILING: frozenset({False})},
+        phrase=lambda value: f"{format_count(value, 'concentrator')} a node",
     )
 
 

@@ -28,13 +28,16 @@ class Proposal(NamedTuple):
 
     setstripe: str  # empty where files are not on Lustre, or keep their layouts
     hints: str  # the line that exports MPICH_MPIIO_HINTS; empty without hints
+    variables: str  # the line that exports what else of the environment is new; empty if nothing
     start: str  # the line that starts the job, by the machine's launcher
     remarks: tuple[str, ...]  # what a line cannot say: a sentence each
 
     @property
     def lines(self) -> tuple[str, ...]:
         """All lines to paste, in order."""
-        return tuple(line for line in (self.setstripe, self.hints, self.start) if line)
+        return tuple(
+            line for line in (self.setstripe, self.hints, self.variables, self.start) if line
+        )
 
 
 def proposal_of(space: Space, trial: Trial) -> Proposal:
@@ -44,6 +47,7 @@ def proposal_of(space: Space, trial: Trial) -> Proposal:
     return Proposal(
         setstripe=_setstripe(space, scenario),
         hints=f'export {HINTS}="{hints}"' if hints else "",
+        variables=_variables(space, scenario),
         start=_start(scenario),
         remarks=(*_remarks(space, scenario), *_by_hand(space, trial)),
     )
@@ -66,6 +70,14 @@ def edit_of(script: JobScript, number: int | None, space: Space, trial: Trial) -
     )
     kept = [*edited.remarks, *_left_open(space, scenario), *_by_hand(space, trial)]
     return edited._replace(remarks=tuple(kept))
+
+
+def _variables(space: Space, scenario: Scenario) -> str:
+    """Return the line that exports what is new in the environment besides hints for MPI-IO."""
+    before = space.nature.scenario.environment
+    new = {name: value for name, value in scenario.environment.items() if name != HINTS}
+    words = [f"{name}={shlex.quote(value)}" for name, value in new.items() - before.items()]
+    return f"export {' '.join(sorted(words))}" if words else ""
 
 
 def _setstripe(space: Space, scenario: Scenario) -> str:

@@ -60,7 +60,8 @@ class Hdf5Files(MpiFiles):
         self._hdf5 = [Hdf5File(file, mpi, properties, place) for file in self.mpi_files]
         if place:
             for end, made in self._hdf5[0].beside.items():
-                self.job.files[f"{self.name}.{end}{self._made or ''}"] = made
+                number = f".{self._made}" if self.spec.series else ""
+                self.job.files[f"{self.name}{number}.{end}"] = made
         self._datasets: dict[tuple[str, int], list[Dataset]] = {}
         self._opened: set[tuple[str, int]] = set()
         self._sizes: dict[tuple[str, int], tuple[int, Integers]] = {}

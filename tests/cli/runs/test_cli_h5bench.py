@@ -192,7 +192,7 @@ def test_a_kept_result_needs_the_configuration_no_more(ran, xc40io, tmp_path):
     ("benchmark", "said"),
     [
         (pattern("write", MODE="LOG"), "MODE = LOG: the VOL connector"),
-        (pattern("write", SUBFILING="YES"), "SUBFILING = YES is not simulated"),
+        (pattern("write", FILE_PER_PROC="YES"), "FILE_PER_PROC = YES is not simulated"),
         (pattern("write", TIMESTEP="2"), "did you mean TIMESTEPS?"),
         (pattern("write", DIM_1="many"), ".DIM_1 = 'many': right would be a whole number"),
         (pattern("write", NUM_DIMS="4"), "NUM_DIMS = 4: h5bench write cannot do this"),

@@ -88,7 +88,7 @@ if [ -e "$folder/hdf5/lib/libhdf5.so" ]; then
   mpicc.mpich -O2 -Wall -Wextra -I"$folder/hdf5/include" -o "$folder/bin/subfiling" "$rig/subfiling.c" \
       -L"$folder/hdf5/lib" -Wl,-rpath,"$folder/hdf5/lib" -lhdf5
   if ! grep -qs "^subfiling " "$versions"; then
-    made=$(sed -n 's/^#define H5_VERS_INFO *"\(.*\)".*/\1/p' "$folder/hdf5/include/H5public.h")
-    echo "subfiling with ${made:-HDF5 1.14}" >>"$versions"
+    made=$(sed -n 's/.*HDF5 library version: \([0-9.]*\).*/\1/p' "$folder/hdf5/include/H5public.h")
+    echo "subfiling with HDF5 $made" >>"$versions"
   fi
 fi
