@@ -10,7 +10,7 @@ from small_plane import KIB, RPC, SmallPlane, Step
 
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
-from xc40io.plane.operations import Op
+from xc40io.plane.operations import POSTS, Op
 
 MIB = 1 << 20
 
@@ -67,6 +67,18 @@ def test_two_meetings_have_nothing_to_do_with_each_other() -> None:
     plane.plane.batches.add_meetings(2)
     pair = [Step(Op.MEET, meeting=1, members=2, seconds=0.5)]
     assert plane.run([[meet(2)], [meet(2)], pair, pair]) == pytest.approx([0.0, 0.0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize(("posts_after", "waits_until"), [(0.3, 0.31), (0.1, 0.21)])
+def test_who_posts_at_a_meeting_goes_on_at_once(posts_after: float, waits_until: float) -> None:
+    """The other waits for it if it is there first; else it has the message when it comes."""
+    plane = SmallPlane(2, 1, mpi__barrier_skew=0.0)
+    plane.plane.batches.add_meetings()
+    post = Step(Op.MEET, members=2, seconds=0.01, within=POSTS)
+    first = [Step(Op.THINK, seconds=posts_after), post, Step(Op.THINK, seconds=1.0)]
+    left = plane.run([first, [Step(Op.THINK, seconds=0.2), meet(2, 0.01)]])
+    assert left[1] == pytest.approx(waits_until)
+    assert left[0] == pytest.approx(posts_after + 1.0, abs=0.011)
 
 
 def test_a_transfer_moves_at_the_pace_of_the_nic() -> None:

@@ -66,6 +66,7 @@ class Step(NamedTuple):
     group: int = 0
     meeting: int = 0
     members: int = 0
+    within: int = 0
     transfer: int = 0
     received: int = 0
     sent: int = 0
