@@ -19,6 +19,9 @@ OWN, SHARED, COLLECTIVE = "own files", "shared file", "collective"
 APPLICATION = "application"
 """Whatever a program does that does not say whether its calls are collective."""
 
+SUBFILES = "subfiles"
+"""One file for whoever opens it, in subfiles that some ranks write for all."""
+
 MIXED = "several tests"
 """Of phases that share their files in several of these ways."""
 

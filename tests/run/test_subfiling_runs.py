@@ -11,6 +11,7 @@ from small_jobs import run_kernel
 from xc40io.config.errors import InputError
 from xc40io.plane.counters import Stat
 from xc40io.run.result import Result
+from xc40io.workloads.known_kernels import make_kernel
 
 DATA = 8 * 8 * 4 * 100_000
 SUBFILE = "particles_file.0.subfile"
@@ -101,3 +102,8 @@ def test_h5bench_writes_and_reads_subfiles():
     assert data <= sum(held(result, "storage/a.h5.subfile")) <= data + 20_000
     with pytest.raises(InputError, match="SUBFILING: right would be that of the benchmark"):
         run_kernel("h5bench", ppn=4, config=config(told("write"), told("read", SUBFILING="NO")))
+
+
+def test_no_measured_run_is_of_this_kind():
+    kernel = make_kernel({"name": "vpic-io", "subfiling": True})
+    assert {one.sharing for one in kernel.phase_traits(8)} == {"subfiles"}

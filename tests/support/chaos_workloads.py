@@ -157,6 +157,8 @@ _KERNELS: Mapping[str, Mapping[str, st.SearchStrategy[Any]]] = {
         "steps": st.integers(1, 2),
         "collective": st.booleans(),
         "alignment": _SOME(["1 B", "1 MiB"]),
+        "subfiling": st.booleans(),
+        "subfiles": st.integers(0, 3),
     },
     "wrf-restart": {
         "field": _SOME(["256 KiB", "2 MiB"]),

@@ -17,7 +17,7 @@ from xc40io.config.errors import InputError
 from xc40io.config.machine import Machine
 from xc40io.config.model import Model
 from xc40io.mpi.known_hints import Displays, read_displays
-from xc40io.workloads.traits import APPLICATION, COLLECTIVE, SHARED, PhaseTraits
+from xc40io.workloads.traits import APPLICATION, COLLECTIVE, SHARED, SUBFILES, PhaseTraits
 from xc40io.workloads.workload import Workload
 
 if TYPE_CHECKING:  # a job has the whole machine behind it, which takes long to import
@@ -58,10 +58,12 @@ class Kernel(Model, Workload):
         return AskedWorkload(kernel={"name": self.name, **said})
 
     def phase_traits(self, ranks: int) -> tuple[PhaseTraits, ...]:
-        """Return that all share a file, if it has an option that says how: ``collective``."""
+        """Return that all share a file, if options say how: ``collective``, ``subfiling``."""
         ways = {None: APPLICATION, True: COLLECTIVE, False: SHARED}
         together = getattr(self, "collective", None)
         sharing = ways[None if together is None else bool(together)]
+        if getattr(self, "subfiling", False):
+            sharing = SUBFILES
         return tuple(replace(one, sharing=sharing) for one in super().phase_traits(ranks))
 
     def notes(self, job: Job) -> tuple[str, ...]:

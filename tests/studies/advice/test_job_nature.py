@@ -54,3 +54,17 @@ def test_options_that_a_skeleton_says_to_try_are_changes_of_the_program() -> Non
     changes = {change.typed: change.who for change in maker.single()}
     for typed in ("--flush level", "--level-barrier", "--sync turn", "--sync end"):
         assert changes[typed] is Who.PROGRAM
+
+
+def test_who_writes_subfiles_is_told_by_the_environment() -> None:
+    """Of a kernel that can have them; it does nothing without."""
+    scenario = job()
+    nature = nature_of(scenario, record_of(simulate(scenario)))
+    (knob,) = [one for one in knobs_of(nature, ("options",)) if one.name == "concentrators"]
+    assert knob.values == (1, 2)
+    assert knob.idles({"subfiling": False})
+    assert not knob.idles({"subfiling": True})
+    assert knob.change(scenario, 2).environment == {"H5FD_SUBFILING_IOC_PER_NODE": "2"}
+    chosen = job(environment={"H5FD_SUBFILING_IOC_SELECTION_CRITERIA": "3:2"})
+    nature = nature_of(chosen, record_of(simulate(chosen)))
+    assert "concentrators" not in {one.name for one in knobs_of(nature, ("options",))}

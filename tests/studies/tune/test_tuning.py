@@ -192,6 +192,21 @@ def test_settings_are_lines_to_paste(store: Path) -> None:
     assert proposal.start == "aprun -n 4 -N 2 ior -a MPIIO -c -w -b 1m -t 1m -o /scratch/me/out"
 
 
+def test_the_environment_that_a_setting_needs_is_a_line_to_paste(store: Path) -> None:
+    kernel = {"name": "vpic-io", "particles": 4096}
+    scenario = job("", nodes=1, ppn=2, workload={"kernel": kernel})
+    found = tune(scenario, allow="options", budget=6, repeat=1, jobs=1, store=store)
+    lines = {
+        (trial.setting.get("subfiling", False), trial.setting.get("concentrators", 1)): proposal_of(
+            found.space, trial
+        ).lines
+        for trial in found.trials
+    }
+    exported = "export H5FD_SUBFILING_IOC_PER_NODE=2"
+    assert exported in lines[True, 2]
+    assert not any(line.startswith("export") for line in lines[False, 1])
+
+
 def test_a_setting_that_loses_bytes_is_none(store: Path) -> None:
     found = tune(
         job("-a POSIX -F -w -e -b 1g -t 1g", nodes=1, ppn=2, changes={"ssd.capacity": "1 GiB"}),
