@@ -27,6 +27,7 @@ import numpy.typing as npt
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.striping import StripeRequest
 from xc40io.engine.types import Floats, Indices, Integers
+from xc40io.libraries.hdf5_objects import SUPERBLOCK
 from xc40io.libraries.hdf5_subfiles import Requests, Subfiling, ends_of, requests_of
 from xc40io.libraries.mpi_driver import MpiDriver
 from xc40io.mpi.accesses import Accesses
@@ -40,8 +41,6 @@ if TYPE_CHECKING:
     from xc40io.machine.filesystem import FileSet, FileSystem
 
 _INFO = 89  # bytes of the block that says how a file is subfiled, behind the superblock (sb_size)
-_SUPERBLOCK = 96 + _INFO
-_WORDS = 24  # bytes of a request
 _NAMED = 90  # bytes of the configuration file beside the names in it, about
 _NAME = 40  # and of each of those
 _CONTEXT = 256  # bytes of the allreduce in which a new communicator gets its number (MPICH)
@@ -109,7 +108,7 @@ class SubfilingDriver(MpiDriver):
         for _ in range(2):  # its size, and its number, which is part of the subfiles' names
             batch.add(Op.STAT, first, file=self.file.number, timer=Timer.OPEN)
         if not create:
-            self._read_config(batch)
+            self._use_config(batch, self.ranks[:1], Op.OPEN, Op.READ)
         told = 2 * (costs.bcast(8) + costs.bcast(_NAME)) + costs.bcast(8) + costs.bcast(16)
         new_communicator = costs.allgather(8) + costs.allreduce(_CONTEXT)
         self.meet(batch, told + 2 * new_communicator + 4 * costs.allreduce(_CONTEXT))
@@ -119,28 +118,21 @@ class SubfilingDriver(MpiDriver):
         kind = Op.CREATE if fresh else Op.OPEN
         batch.add(kind, owner[order], file=number, timer=Timer.OPEN)
         if create:
-            self._write_config(batch, fresh=fresh)
+            self._use_config(batch, self.place.concentrators[:1], kind, Op.WRITE)
         self.meet(batch, 2 * costs.allreduce(4))
         self._ask_size(batch)
         if create:
             self.size = 0
         self._exists, self._settled = True, 0
 
-    def _read_config(self, batch: Batch) -> None:
-        first, number, timer = self.communicator.owners[:1], self._config.first, Timer.OPEN
-        length = self._config_length
-        for kind in (Op.STAT, Op.OPEN):
-            batch.add(kind, first, file=number, timer=timer)
-        batch.add(Op.READ, first, file=number, length=length, stride=length, count=1, timer=timer)
-        batch.add(Op.CLOSE, first, file=number, timer=timer)
-
-    def _write_config(self, batch: Batch, *, fresh: bool) -> None:
-        first = self.communicator.owners[self.place.concentrators[:1]]
-        number, timer, length = self._config.first, Timer.OPEN, self._config_length
-        for kind in (Op.STAT, Op.CREATE if fresh else Op.OPEN):
-            batch.add(kind, first, file=number, timer=timer)
-        batch.add(Op.WRITE, first, file=number, length=length, stride=length, count=1, timer=timer)
-        batch.add(Op.CLOSE, first, file=number, timer=timer)
+    def _use_config(self, batch: Batch, rank: Integers, opening: Op, moving: Op) -> None:
+        """Let a rank look for the configuration file, and write or read it."""
+        owner, number = self.communicator.owners[rank], self._config.first
+        length, timer = self._config_length, Timer.OPEN
+        for kind in (Op.STAT, opening):
+            batch.add(kind, owner, file=number, timer=timer)
+        batch.add(moving, owner, file=number, length=length, stride=length, count=1, timer=timer)
+        batch.add(Op.CLOSE, owner, file=number, timer=timer)
 
     @property
     def _config_length(self) -> int:
@@ -178,7 +170,9 @@ class SubfilingDriver(MpiDriver):
         calls["seconds"] = np.where(source == target, 0.0, 1.0 / self.mpi.fetch_rate)
         self._serve(batch, asked, {Op.EXCHANGE: received, Op.WRITE: calls})
         self._note(accesses)
-        mirrored = (accesses.rank == 0) & (accesses.offset + accesses.length <= _SUPERBLOCK)
+        mirrored = (accesses.rank == 0) & (
+            accesses.offset + accesses.length <= SUPERBLOCK + self.info
+        )
         if mirrored.any():
             self.file.write_at(batch, Accesses(*(one[mirrored] for one in accesses)), each=True)
 
@@ -209,6 +203,13 @@ class SubfilingDriver(MpiDriver):
         self._serve(batch, asked, {Op.TRUNCATE: cut | {"timer": Timer.OPEN}})
         self.barrier(batch)
         self._settled = end
+
+    def settle(self, end: Integers) -> None:
+        """Note where the stub, the configuration and the subfiles end."""
+        end[self.file.number] = SUPERBLOCK + self.info
+        end[self._config.first] = self._config_length
+        lengths = ends_of(self.size, self.place.told.stripe_size, self.place.subfiles)
+        end[self._subfiles.first : self._subfiles.first + len(lengths)] = lengths
 
     def _ask_size(self, batch: Batch) -> None:
         """Let rank 0 ask the IOCs where each subfile ends, and tell the others."""

@@ -118,6 +118,13 @@ class MpiDriver:
             self._set_size(batch, end)
         self._settled = end
 
+    def settle(self, end: Integers) -> None:
+        """Note where files end that were written before the job began: int64 (files,), by number.
+
+        They may be longer already.
+        """
+        end[self.file.number] = max(end[self.file.number], self.size)
+
     def _ask_size(self, batch: Batch) -> None:
         """Ask for the file's size at rank 0, for which the file system asks all its objects."""
         first = self.communicator.owners[:1]
@@ -144,6 +151,10 @@ class LibraryFile:
     def size(self) -> int:
         """Bytes that the file holds."""
         return self._driver.size
+
+    def settle(self, end: Integers) -> None:
+        """Note where the file ends that was written before the job began; see the driver's."""
+        self._driver.settle(end)
 
     def attach(self, file: MpiFile) -> None:
         """Go on with the closed file through another MPI file of the same ranks."""

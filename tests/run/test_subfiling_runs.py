@@ -76,6 +76,12 @@ def test_collective_transfers_go_the_same_way():
     assert alone == together
 
 
+def test_what_another_job_has_written_is_read_from_its_subfiles():
+    read = run_kernel("bd-cats", ppn=4, particles=100_000, subfiling=True, subfiles=3)
+    assert DATA <= sum(held(read, "particles_file.subfile")) <= DATA + 20_000
+    assert read.stats[Stat.MISS_BYTES] + read.stats[Stat.HIT_BYTES] >= DATA
+
+
 def test_h5bench_writes_and_reads_subfiles():
     pattern = {
         "MEM_PATTERN": "CONTIG",

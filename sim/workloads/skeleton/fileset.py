@@ -132,11 +132,7 @@ class FileGroups(ABC):
         if self._made:
             end = self.job.filesystem.plane.files.end
             every = slice(self.files.first, self.files.first + len(self.position))
-            end[every] = np.maximum(end[every], self.ends())
-
-    def ends(self) -> Integers:
-        """Return where each file ends: int64 (files,)."""
-        return self.position
+            end[every] = np.maximum(end[every], self.position)
 
     def begin(self, *, creating: bool) -> None:
         """Get ready to be opened; a file of a series that is there already gets a successor."""

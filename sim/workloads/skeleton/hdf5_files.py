@@ -78,9 +78,11 @@ class Hdf5Files(MpiFiles):
             fill="never",
         )
 
-    def ends(self) -> Integers:
-        """Return where each file ends."""
-        return np.array([file.size for file in self._hdf5])
+    def settle(self) -> None:
+        """Let the data plane know what was written before the job began."""
+        if self._made:
+            for file in self._hdf5:
+                file.settle(self.job.filesystem.plane.files.end)
 
     def _open(self, batch: Batch, *, create: bool, writing: bool) -> None:
         self._opened.clear()
