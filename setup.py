@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,8 +54,9 @@ class WheelOfAnyPython(bdist_wheel):
     """A wheel whose machine code does not depend on the version of Python."""
 
     def get_tag(self) -> tuple[str, str, str]:
-        """Return the tags of Python, of its interface and of the platform."""
-        return "py3", "none", super().get_tag()[2]
+        """Return the tags of Python, of its interface and of the platform that the core is for."""
+        asked = os.environ.get("XC40IO_PROCESSOR", "")
+        return "py3", "none", "linux_aarch64" if asked == "aarch64" else super().get_tag()[2]
 
 
 setup(

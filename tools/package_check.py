@@ -1,7 +1,8 @@
 """Build the packages, install the wheel where nothing else is, and simulate from another folder.
 
 ``make package`` runs this file. What is built stays in ``dist/``: the source distribution, and the
-manylinux wheel that was made of it, so that a file which the former lacks is missed here. No extra
+manylinux wheel that was made of it, so that a file which the former lacks is missed here; where
+aarch64-linux-gnu-gcc is, also a wheel for aarch64, which is not run. No extra
 is installed, so the run has no compiler, neither C's nor Numba, nor may it leave machine code in
 its cache folder: what it runs came along.
 """
@@ -26,11 +27,12 @@ print(*sorted({file.parts[0] for file in files("xc40io")}))
 """
 
 
-def build(into: Path) -> Path:
+def build(into: Path, **environment: str) -> Path:
     """Build both packages with what is installed here; return the wheel."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(into), str(ROOT)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    (wheel,) = into.glob("*.whl")
+    given = os.environ | environment
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=given)
+    (wheel,) = into.glob("*-linux_*.whl")
     return marked(wheel)
 
 
@@ -104,6 +106,8 @@ def main() -> None:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     wheel = build(dist)
+    if shutil.which("aarch64-linux-gnu-gcc"):
+        build(dist, XC40IO_PROCESSOR="aarch64")
     with tempfile.TemporaryDirectory() as place:
         python = install(wheel, Path(place) / "environment")
         elsewhere = Path(place) / "elsewhere"

@@ -43,6 +43,7 @@ from xc40io.compiler.code_files import (
 )
 from xc40io.compiler.core import UNWRITABLE, Job
 from xc40io.compiler.functions import Keys, reached_from
+from xc40io.compiler.processor import foreign
 from xc40io.compiler.translate import Translator
 from xc40io.engine.compiled import Entry
 from xc40io.engine.processors import processors
@@ -118,9 +119,10 @@ def main() -> None:
     asked = os.dup(sys.stdin.fileno())  # workers close their standard input
     try:
         job: Job = pickle.load(sys.stdin.buffer)
+        linker = _linker(job.processor)
         _work = _Work(job)
         _translate_all(len(_work.missing), asked)
-        _link(_work.objects(), job)
+        _link(_work.objects(), job, linker)
     except OSError as error:
         print(error.strerror or error)
         sys.exit(UNWRITABLE)
@@ -189,14 +191,34 @@ def _tell(done: int, count: int, begun: float) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
-def _link(objects: Iterable[Path], job: Job) -> None:
+def _linker(kind: str) -> list[str]:
+    """Return the command of the C compiler that links; nothing if there is none.
+
+    Raises
+    ------
+    SystemExit
+        If there is none that links for machines of another architecture: LLVM cannot do it there.
+    """
+    elsewhere = foreign(kind)
+    own = f"{elsewhere}-linux-gnu-gcc" if elsewhere else sysconfig.get_config_var("CC") or "cc"
+    command = shlex.split(os.environ.get("CC") or own)
+    if shutil.which(command[0]) is not None:
+        return command
+    if elsewhere:
+        sys.exit(
+            f"xc40io: {command[0]} is not here; right would be a C compiler for {elsewhere}, or CC "
+            "with the name of one"
+        )
+    return []
+
+
+def _link(objects: Iterable[Path], job: Job, linker: list[str]) -> None:
     """Link object code to a shared library; list it, where no C compiler does it."""
     names = list(map(str, objects))
-    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
-    if shutil.which(compiler[0]) is not None:
+    if linker:
         with suppress(_LinkError), TemporaryDirectory(dir=job.folder) as draft:
             library = Path(draft) / "core"
-            _link_by([*compiler, "-shared", "-o", str(library), *names, "-lm"])
+            _link_by([*linker, "-shared", "-o", str(library), *names, "-lm"], job.processor)
             keep_code(job.folder, job.key, LINKED, library.read_bytes())
             return
     keep_code(job.folder, job.key, UNLINKED, "\n".join(names).encode())
@@ -206,14 +228,13 @@ class _LinkError(Exception):
     """The C compiler did not link."""
 
 
-def _link_by(command: list[str]) -> None:
+def _link_by(command: list[str], kind: str) -> None:
     """Have the C compiler link; if it does not, tell that LLVM will have to, and raise."""
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-        print(
-            f"xc40io: {command[0]} cannot link the data plane ({said[0]}): LLVM links it at every "
-            "start",
-            file=sys.stderr,
-        )
+        told = f"xc40io: {command[0]} cannot link the data plane ({said[0]})"
+        if foreign(kind):
+            sys.exit(f"{told}; right would be a C compiler for {foreign(kind)}")
+        print(f"{told}: LLVM links it at every start", file=sys.stderr)
         raise _LinkError

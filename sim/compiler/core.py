@@ -12,6 +12,7 @@ import atexit
 import hashlib
 import os
 import pickle
+import platform
 import shutil
 import signal
 import subprocess
@@ -27,7 +28,7 @@ from xc40io.archive.file_lock import locked
 from xc40io.archive.user_cache import forget_old, remove, user_cache, whose
 from xc40io.compiler.code_files import LINKED, UNLINKED, Code, CodeFolder, RefusedError
 from xc40io.compiler.loading import Addresses, listed, load
-from xc40io.compiler.processor import processor
+from xc40io.compiler.processor import foreign, processor
 from xc40io.compiler.signature import Layouts, layouts_of
 from xc40io.config.errors import FailureError
 from xc40io.config.extras import need
@@ -42,6 +43,7 @@ _DOOR = b"from xc40io.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from xc40io.compiler.build import main; main()"
 _ROOM = 64 << 20  # bytes that all objects and a core or two take
 _WAIT = "xc40io: another process is compiling the data plane: waiting for it"
+_NEEDS = "to compile it takes minutes, and a C compiler (cc) that links it"
 
 UNWRITABLE = 74
 """Exit status of the process that makes a core if it cannot write (``EX_IOERR``)."""
@@ -73,6 +75,17 @@ class NoCoreError(FailureError):
     """The core could not be made."""
 
 
+class ElsewhereError(NoCoreError):
+    """The core that was asked for is for machines of another architecture."""
+
+    def __init__(self, core: Path) -> None:
+        super().__init__(
+            f"XC40IO_PROCESSOR={processor()} is for other machines; right would be to run "
+            "without it (xc40io compile makes their machine code here)"
+        )
+        self.core = core
+
+
 class _UnwritableError(NoCoreError):
     """The system refuses to write where the core was to be."""
 
@@ -97,7 +110,7 @@ def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
     Raises
     ------
     NoCoreError
-        If the core could not be made.
+        If the core could not be made; ``ElsewhereError`` if it was made, but is for other machines.
     """
     if not is_compiling():
         return
@@ -106,6 +119,8 @@ def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
     if all(_bound.get(entry.symbol, ("",))[0] == key for entry in entries):
         return
     core = _kept(key) or _made(key, entries, layouts)
+    if foreign(processor()):
+        raise ElsewhereError(core.path)
     symbols = [entry.symbol for entry in entries]
     try:
         addresses = load(core, symbols)
@@ -271,7 +286,7 @@ def _make(job: Job) -> None:
 
     It ends when its standard input does, so when this process ends, whatever ends it.
     """
-    need("compile", "compiling the data plane")
+    need("compile", f"no machine code came along for this machine ({platform.machine()}): {_NEEDS}")
     command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
     status, said = _answer(command, pickle.dumps(job))
     if status == UNWRITABLE:

@@ -24,6 +24,7 @@ from numba.extending import typeof_impl
 
 from xc40io.compiler.layouts import numba_type
 from xc40io.compiler.primitives import PRIMITIVES
+from xc40io.compiler.processor import target_of
 from xc40io.compiler.signature import Signature
 from xc40io.engine.compiled import How, how_compiled, symbol_of
 
@@ -56,6 +57,17 @@ class _Target(AOTCPUCodegen):
 
     _library_class = _Library
 
+    def __init__(self, processor: str) -> None:
+        machines, model = target_of(processor)
+        super().__init__("xc40io", "" if machines else model)
+        if machines:
+            llvm.initialize_all_targets()
+            llvm.initialize_all_asmprinters()
+            target: Any = llvm.Target.from_triple(machines)
+            options = {"opt": 3, "reloc": "pic", "codemodel": "default"}
+            self._tm = target.create_target_machine(cpu=model, **options)
+            self._data_layout = str(self._tm.target_data)
+
     def set_env(self, name: str, environment: object) -> None:
         """Set nothing: a function that is not in memory has no environment."""
 
@@ -63,7 +75,7 @@ class _Target(AOTCPUCodegen):
 class Translator:
     """Translates outlined functions, which call each other, into object code.
 
-    ``processor`` is a kind of processors by LLVM's name; empty for any of this architecture.
+    ``processor`` is one of ``KINDS``; empty for any of this architecture.
     """
 
     def __init__(self, functions: dict[Callable[..., Any], Signature], processor: str) -> None:
@@ -75,7 +87,7 @@ class Translator:
         self._types: dict[Callable[..., Any], types.Type] = {}
         self._helpers: list[Any] = []  # their types do not keep them
         self._context: Any = cpu_target.target_context
-        self._target = self._context._internal_codegen = _Target("xc40io", processor)
+        self._target = self._context._internal_codegen = _Target(processor)
         self._context.mangler = self._mangled
         typeof_impl.register(FunctionType)(self._type_of)
 
@@ -87,6 +99,7 @@ class Translator:
         module = dispatcher.overloads[wanted.args].library._final_module
         _hide(module, self._symbols.values(), symbol_of(function) if exported else "")
         target: Any = self._target._tm
+        module.triple = target.triple
         options = llvm.create_pipeline_tuning_options(speed_level=3)
         options.loop_vectorization = True
         passes = llvm.create_pass_builder(target, options)

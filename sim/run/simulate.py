@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import simpy
 
-from xc40io.compiler.core import core_of
+from xc40io.compiler.core import ElsewhereError, core_of
 from xc40io.config.asked_workload import Workload as AskedWorkload
 from xc40io.config.errors import InputError
 from xc40io.config.faults import FieldFault, said_faults
@@ -201,12 +201,9 @@ def compiled_core() -> Path:
     """
     if not is_compiling():
         raise InputError("NUMBA_DISABLE_JIT is set: nothing is compiled; right would be without it")
-    simulate(
-        Scenario(
-            machine="theta",
-            nodes=1,
-            ppn=1,
-            workload=AskedWorkload(ior=("-w", "-b", "1m", "-t", "1m")),
-        )
-    )
+    workload = AskedWorkload(ior=("-w", "-b", "1m", "-t", "1m"))
+    try:
+        simulate(Scenario(machine="theta", nodes=1, ppn=1, workload=workload))
+    except ElsewhereError as error:
+        return error.core
     return core_of(run.symbol)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from source_trees import copied, source
 import xc40io
 from xc40io.archive.user_cache import user_cache
 from xc40io.compiler import core
-from xc40io.compiler.core import NoCoreError, core_of, prepare
+from xc40io.compiler.core import ElsewhereError, NoCoreError, core_of, prepare
 from xc40io.compiler.processor import processor
 from xc40io.compiler.signature import layouts_of
 from xc40io.config.errors import InputError
@@ -405,6 +406,67 @@ def test_damaged_objects_are_made_anew_and_a_linker_that_fails_is_replaced(
     for path in (bin_cache / "objects").glob("*.o"):
         path.write_bytes(path.read_bytes()[:100])
     assert row_taken() == 5
+
+
+OTHER = "x86-64" if os.uname().machine == "aarch64" else "aarch64"
+
+
+@pytest.fixture
+def other_machines(bin_cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Have code made for another architecture; return the folder where it is kept."""
+    monkeypatch.setenv("XC40IO_PROCESSOR", OTHER)
+    monkeypatch.delenv("CC", raising=False)
+    processor.cache_clear()
+    yield bin_cache
+    processor.cache_clear()
+
+
+@compiled
+def test_a_core_for_other_machines_is_made_and_not_loaded(other_machines: Path) -> None:
+    if shutil.which(f"{OTHER.replace('86-', '86_')}-linux-gnu-gcc") is None:
+        pytest.skip(f"no C compiler for {OTHER} is installed")
+    with pytest.raises(ElsewhereError, match=f"PROCESSOR={OTHER} is for other machines") as said:
+        row_taken()
+    machine = int.from_bytes(said.value.core.read_bytes()[18:20], "little")  # ELF, e_machine
+    assert machine == {"aarch64": 183, "x86-64": 62}[OTHER]
+    assert said.value.core.parent == other_machines
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("linker", "said"),
+    [("/nowhere", "is not here; right would be"), ("cc", "cannot link the data")],
+)
+def test_what_links_for_other_machines_is_asked_for(
+    other_machines: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    linker: str,
+    said: str,
+) -> None:
+    monkeypatch.setenv("CC", linker)
+    with pytest.raises(NoCoreError):
+        row_taken()
+    told = capfd.readouterr().err
+    assert said in told
+    assert "right would be a C compiler for" in told
+    assert not list(other_machines.glob("*.*"))
+
+
+@compiled
+def test_a_package_brings_along_only_what_is_linked(cache: Path, tmp_path: Path) -> None:
+    code = "from xc40io.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "compile", "--into", str(tmp_path / "built")],
+        env=os.environ | {"CC": "/no/such/compiler", "XDG_CACHE_HOME": str(cache)},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "--into: a package brings along what a C compiler has linked" in done.stderr
+    assert not (tmp_path / "built").exists()
 
 
 def test_without_any_place_to_write_a_sentence_says_so(
