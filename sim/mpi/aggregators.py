@@ -101,7 +101,7 @@ class _Job:
     def _found(self) -> tuple[Indices, Integers]:
         """Nodes in the order of their lowest ranks, and int64 (ranks,): the host of each rank."""
         nodes, first, index = np.unique(self.node, return_index=True, return_inverse=True)
-        order = np.argsort(first)
+        order = np.argsort(first, kind="stable")
         number = np.empty(len(nodes), np.int64)
         number[order] = np.arange(len(nodes))
         return nodes[order], number[index.reshape(-1)]

@@ -121,7 +121,7 @@ def _lanes(locks: Records, end: float) -> tuple[Integers, Records, Integers, Int
             chosen.append(node)
     shown = locks[np.isin(locks["node"], chosen)]
     found, turn = np.unique(shown["node"], return_index=True)
-    nodes = found[np.argsort(turn)].astype(np.int64)
+    nodes = found[np.argsort(turn, kind="stable")].astype(np.int64)
     high = [1 + int(packed[node].max()) for node in nodes.tolist()]
     first_row = np.concatenate([[0], np.cumsum(high)])
     row = np.zeros(len(shown), np.int64)

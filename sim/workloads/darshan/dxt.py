@@ -129,7 +129,7 @@ def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
     count = len(sessions.opened)
     if count == 1 or len(rows.rank) < 2:
         return sessions
-    order = np.argsort(rows.start)
+    order = np.argsort(rows.start, kind="stable")
     start = rows.start[order]
     end = np.maximum.accumulate((rows.start + rows.took)[order])
     pauses = start[1:] - end[:-1]
@@ -141,7 +141,7 @@ def between_pauses(sessions: Sessions, rows: Rows) -> Sessions:
         pauses[known] = max(float(pauses[known]), 1e-12)
         pauses = np.where(np.arange(len(pauses)) > known, 0.0, pauses)
         pauses[known] += float(pauses.max())
-    widest = np.sort(np.argsort(pauses)[::-1][: count - 1])
+    widest = np.sort(np.argsort(pauses, kind="stable")[::-1][: count - 1])
     widest = widest[pauses[widest] > 0.0]
     after = np.nextafter(end[:-1][widest], np.inf)  # the close goes first
     reopened = np.maximum(start[1:][widest] - sessions.took, after)

@@ -244,7 +244,7 @@ class _Stage(KernelRun[Staging]):
         file = np.repeat(np.arange(len(number)), stripes)
         stripe = np.tile(np.arange(stripes), len(number))
         place = np.searchsorted(np.sort(near.servers), server[file, layout.object_at(stripe)])
-        place = np.argsort(near.servers)[place]
+        place = np.argsort(near.servers, kind="stable")[place]
         each = job.stagers.shape[1]
         owner = place * each + (stripe // near.width + file) % each
         first = owner[stripe == 0]

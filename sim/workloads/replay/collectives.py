@@ -57,7 +57,7 @@ class Calls:
         np.logical_or.at(created, inverse[op == TraceOp.CREATE], True)
         plain = np.where(opens, int(TraceOp.OPEN), op)
         numbers = np.empty(len(names), np.int64)
-        for place in np.argsort(earliest).tolist():
+        for place in np.argsort(earliest, kind="stable").tolist():
             row = int(first[place])
             numbers[place] = self._number(int(names[place]), int(plain[row]), int(file[row]))
         call = numbers[inverse]
@@ -154,4 +154,4 @@ class Calls:
                 "wait for each other for ever; right would be collective calls in the same order "
                 "at every rank"
             ) from None
-        return np.argsort(order)
+        return np.argsort(order, kind="stable")

@@ -336,7 +336,9 @@ class _Reader:
         index, words = _coded(array)
         present, first = np.unique(index, return_index=True)
         numbers = np.full(len(words) + 1, -1, np.int64)
-        for position in present[np.argsort(first)].tolist():  # in the order of their coming
+        for position in present[
+            np.argsort(first, kind="stable")
+        ].tolist():  # in the order of their coming
             word = words[position] if position >= 0 else None
             if word:
                 numbers[position] = self._numbers.setdefault(word, len(self._numbers))

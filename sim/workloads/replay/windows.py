@@ -159,7 +159,7 @@ class Planner:
 
     def __init__(self, job: Job, intake: Intake, files: ReplayFiles) -> None:
         self._job, self._intake, self._files = job, intake, files
-        self._call = np.argsort(intake.together.place)  # the call at each place
+        self._call = np.argsort(intake.together.place, kind="stable")  # the call at each place
         self._world = files.world
         self._barrier = Collectives(job.machine.mpi, self._world.nodes, self._world.size).barrier()
 
