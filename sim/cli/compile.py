@@ -9,6 +9,7 @@ import click
 
 from xc40io.archive.whole_files import make_folder
 from xc40io.cli.written import FOLDER
+from xc40io.compiler.code_files import UNLINKED
 from xc40io.config.errors import FailureError
 
 
@@ -28,7 +29,6 @@ def compile_core(*, into: str | None) -> None:
 
     XC40IO_PROCESSOR=aarch64 makes that of ARM machines on others, linked by aarch64-linux-gnu-gcc.
     """
-    from xc40io.compiler.code_files import UNLINKED
     from xc40io.run.simulate import compiled_core
 
     core = compiled_core()
