@@ -43,7 +43,6 @@ _DOOR = b"from xc40io.engine.compiled import"
 _BUILD = "import sys; sys.path[:] = {path!r}; from xc40io.compiler.build import main; main()"
 _ROOM = 64 << 20  # bytes that all objects and a core or two take
 _WAIT = "xc40io: another process is compiling the data plane: waiting for it"
-_NEEDS = "to compile it takes minutes, and a C compiler (cc) that links it"
 
 UNWRITABLE = 74
 """Exit status of the process that makes a core if it cannot write (``EX_IOERR``)."""
@@ -286,7 +285,8 @@ def _make(job: Job) -> None:
 
     It ends when its standard input does, so when this process ends, whatever ends it.
     """
-    need("compile", f"no machine code came along for this machine ({platform.machine()}): {_NEEDS}")
+    here = f"no machine code came along for this machine ({platform.machine()})"
+    need("compile", f"{here}; compiling it takes minutes, and a C compiler (cc) to link it")
     command = [sys.executable, "-c", _BUILD.format(path=sys.path)]
     status, said = _answer(command, pickle.dumps(job))
     if status == UNWRITABLE:

@@ -25,7 +25,7 @@ from xc40io.compiler import core
 from xc40io.compiler.core import ElsewhereError, NoCoreError, core_of, prepare
 from xc40io.compiler.processor import processor
 from xc40io.compiler.signature import layouts_of
-from xc40io.config.errors import InputError
+from xc40io.config.errors import FailureError, InputError
 from xc40io.engine.compiled import NoCodeError, entry, is_compiling
 from xc40io.engine.component import Component
 from xc40io.engine.pool import NoRowLeftError, Pool, make_pool, take
@@ -406,6 +406,16 @@ def test_damaged_objects_are_made_anew_and_a_linker_that_fails_is_replaced(
     for path in (bin_cache / "objects").glob("*.o"):
         path.write_bytes(path.read_bytes()[:100])
     assert row_taken() == 5
+
+
+@compiled
+@pytest.mark.usefixtures("bin_cache")
+def test_what_compiling_needs_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xc40io.config.extras.find_spec", lambda _: None)
+    with pytest.raises(
+        FailureError, match=r"no machine code .*takes minutes, and a C compiler \(cc"
+    ):
+        row_taken()
 
 
 OTHER = "x86-64" if os.uname().machine == "aarch64" else "aarch64"
