@@ -133,7 +133,7 @@ docs-outputs: $(READY)
 
 # Source distribution and wheel in dist/, installed in a clean environment and run from elsewhere.
 package: $(READY)
-	$(BIN)/python tools/package_check.py
+	$(BIN)/python tools/package_check.py $(ALSO)
 
 # What the documents show and takes minutes: run, compared, written anew with the day. Half an hour.
 docs-slow: $(READY)

@@ -1,8 +1,8 @@
 """Build the packages, install the wheel where nothing else is, and simulate from another folder.
 
 ``make package`` runs this file. What is built stays in ``dist/``: the source distribution, and the
-manylinux wheel that was made of it, so that a file which the former lacks is missed here; where
-aarch64-linux-gnu-gcc is, also a wheel for aarch64, which is not run. No extra
+manylinux wheel that was made of it, so that a file which the former lacks is missed here;
+with ``make package ALSO=aarch64`` a wheel for these, too, which is not run. No extra
 is installed, so the run has no compiler, neither C's nor Numba, nor may it leave machine code in
 its cache folder: what it runs came along.
 """
@@ -106,8 +106,8 @@ def main() -> None:
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     wheel = build(dist)
-    if shutil.which("aarch64-linux-gnu-gcc"):
-        build(dist, XC40IO_PROCESSOR="aarch64")
+    for kind in sys.argv[1:]:
+        build(dist, XC40IO_PROCESSOR=kind)
     with tempfile.TemporaryDirectory() as place:
         python = install(wheel, Path(place) / "environment")
         elsewhere = Path(place) / "elsewhere"
