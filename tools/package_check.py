@@ -51,7 +51,7 @@ def marked(wheel: Path) -> Path:
     command += ["--wheel-dir", str(wheel.parent / "marked"), str(wheel)]
     subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PATH": tools})
     (repaired,) = (wheel.parent / "marked").iterdir()
-    if "-manylinux_" not in repaired.name:
+    if "-manylinux" not in repaired.name:
         raise SystemExit(f"package_check: {repaired.name} is for this system alone")
     wheel.unlink()
     kept = repaired.rename(wheel.parent / repaired.name)

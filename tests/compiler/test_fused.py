@@ -101,7 +101,7 @@ def test_a_fused_one_would_be_seen(kind: str) -> None:
     assert FUSED.search(told(CONTROL, kind, ASKED))
 
 
-def test_the_core_in_use_fuses_none() -> None:
+def test_the_core_in_use_fuses_none_and_asks_for_no_mathematics() -> None:
     objdump = shutil.which("objdump")
     if objdump is None:
         pytest.skip("objdump (of binutils) is not installed: nothing reads machine code")
@@ -109,3 +109,7 @@ def test_the_core_in_use_fuses_none() -> None:
     shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert PRODUCTS.search(shown)
     assert not FUSED.findall(shown)
+    command = [objdump, "--dynamic-syms", str(compiled_core())]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    asked_for = {line.split()[-1] for line in shown.splitlines() if "GLIBC" in line}
+    assert asked_for <= {"__cxa_finalize", "memcpy", "memmove", "memset"}  # no logarithm of libm

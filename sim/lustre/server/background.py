@@ -20,6 +20,7 @@ from xc40io.config.units import format_rate
 from xc40io.engine.calendar import schedule
 from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
+from xc40io.engine.exact import exponential, logarithm
 from xc40io.engine.network import Network, serve
 from xc40io.engine.randomness import stream, uniform
 from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
@@ -134,7 +135,7 @@ def on_background(others: Others, source_id: int, now: float) -> float:
     source.count += 1
     # Negative numbers: the OSTs have those from 0 on. An exponential interval makes it Poisson.
     draw = uniform(others.seed, -1 - source_id, source.count)
-    return now - source.interval * np.log(draw)
+    return now - source.interval * logarithm(draw)
 
 
 @outlined
@@ -163,7 +164,7 @@ def background_of(asked: AskedBackground, machine: Machine, seed: int) -> Backgr
                 "cori-knl"
             )
         normal = stream(seed, "other jobs").standard_normal(2)
-        factor = np.exp(lustre.other_spread * normal - lustre.other_spread**2 / 2)
+        factor = exponential(lustre.other_spread * normal - lustre.other_spread**2 / 2)
         read += lustre.other_reads * float(factor[0])
         write += lustre.other_writes * float(factor[1])
     return Background(read, write)

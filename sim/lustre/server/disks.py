@@ -43,6 +43,7 @@ from xc40io.config.parts.lustre import Lustre
 from xc40io.engine.calendar import schedule
 from xc40io.engine.compiled import inlined, njit, outlined
 from xc40io.engine.component import Component
+from xc40io.engine.exact import exponential
 from xc40io.engine.network import Network, serve
 from xc40io.engine.queue import QUEUE, clear_all, join, pop
 from xc40io.engine.randomness import pick, stream
@@ -145,7 +146,7 @@ class Disks(Component):
             read_rate=lustre.ost_read_rate,
             moving=np.ones(lustre.targets),
             write_latency=lustre.ost_write_latency,
-            jitter=_jitter(lustre),
+            jitter=_jitter(lustre.ost_jitter),
             seed=jitter_seed(site.seed),
             osts=lustre.targets,
             first_mdt=lustre.osts,
@@ -208,23 +209,6 @@ def fullness_of(lustre: Lustre, seed: int) -> Floats:
     return normal.normal(lustre.ost_fullness, lustre.fullness_spread, lustre.osts)
 
 
-def _jitter(lustre: Lustre) -> Floats:
-    """Return by which factors services of an OST vary: float64 (4096,), lognormal with mean 1.
-
-    Most services are a little faster than the mean, a few much slower. The factors are the
-    distribution's quantiles in the middle of 4096 equal parts.
-    """
-    factors = np.exp(lustre.ost_jitter * _normal_quantiles())
-    return factors / factors.mean()
-
-
-@lru_cache(maxsize=1)
-def _normal_quantiles() -> Floats:
-    """Return the standard normal distribution in the middle of equal parts: float64 (4096,)."""
-    middles = (np.arange(_FACTORS) + 0.5) / _FACTORS
-    return np.array([NormalDist().inv_cdf(middle) for middle in middles])
-
-
 class _HeadMoves(NamedTuple):
     """What head moves of a disk depend on, in seconds."""
 
@@ -247,6 +231,24 @@ _KEPT = 8
 def _shared(values: Floats) -> Floats:
     values.setflags(write=False)
     return values
+
+
+@lru_cache(_KEPT)
+def _jitter(spread: float) -> Floats:
+    """Return by which factors services of an OST vary: float64 (4096,), lognormal with mean 1.
+
+    Most services are a little faster than the mean, a few much slower. The factors are the
+    distribution's quantiles in the middle of 4096 equal parts.
+    """
+    factors = exponential(spread * _normal_quantiles())
+    return _shared(factors / factors.mean())
+
+
+@lru_cache(maxsize=1)
+def _normal_quantiles() -> Floats:
+    """Return the standard normal distribution in the middle of equal parts: float64 (4096,)."""
+    middles = (np.arange(_FACTORS) + 0.5) / _FACTORS
+    return np.array([NormalDist().inv_cdf(middle) for middle in middles])
 
 
 def slowest_of(lustre: Lustre) -> Floats:

@@ -7,10 +7,12 @@ distributed normally (QMCPack), exponentially (ENZO) or uniformly (S3D).
 
 from __future__ import annotations
 
-from math import log, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
+
+from xc40io.engine.exact import exponential, logarithm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +40,6 @@ def draw(
     if distribution == "exponential":
         return mean * draws.standard_exponential(count)
     if distribution == "lognormal":
-        sigma = sqrt(log(1.0 + float(np.max(spread)) ** 2))
-        return mean * np.exp(sigma * draws.standard_normal(count) - sigma**2 / 2)
+        sigma = sqrt(logarithm(1.0 + float(np.max(spread)) ** 2))
+        return mean * exponential(sigma * draws.standard_normal(count) - sigma**2 / 2)
     return mean.copy()
