@@ -235,7 +235,15 @@ MOST = {
 """What each option that multiplies work, or what is kept, takes at most."""
 
 DIVIDES_OR_DESCRIBES = {
-    *("--nodes", "--ppn", "--core-spec", "--stripe-count", "--stripe-offset", "--mdt-count"),
+    *(
+        "--nodes",
+        "--ppn",
+        "--depth",
+        "--core-spec",
+        "--stripe-count",
+        "--stripe-offset",
+        "--mdt-count",
+    ),
     *("--rpcs-as-one", "--most-calls", "--most-ranks-per-node", "--io-threads", "--seed"),
     *("--rpcs", "--ranks"),
 }

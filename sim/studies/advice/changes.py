@@ -192,6 +192,7 @@ class JobChanges:
             knob.name: turned[knob.name]
             for knob in self._space.knobs
             if knob.name in turned and not knob.idles(chosen)
+            if not (knob.name == SIZE and self._one_stripe(chosen))
             if turned[knob.name] != knob.present
         }
         scenario = self._space.scenario({**self._space.present, **left}) if left else None
@@ -206,6 +207,10 @@ class JobChanges:
         case = self._case.with_job(self.name, scenario)
         nodes = before.nodes, scenario.nodes
         yield Change(words, typed, case, who, self.name, left, nodes)
+
+    def _one_stripe(self, setting: Setting) -> bool:
+        """Tell whether files have one stripe: its size says nothing, but to aggregators."""
+        return setting.get(COUNT) == 1 and not self._space.nature.collective
 
     def _words(self, turned: Setting) -> str:
         """Say which knobs are turned, behind the word "with"."""

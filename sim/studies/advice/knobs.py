@@ -138,9 +138,6 @@ def size_knob(nature: JobNature) -> Knob:
         values.add(present)
 
     choices, words = tuple(sorted(values)), "bytes of a stripe"
-    idle = _beside_layouts(nature)
-    if not nature.collective:  # else aggregators go by it
-        idle = {**idle, COUNT: frozenset({1})}
     return Knob(
         SIZE,
         words,
@@ -149,7 +146,7 @@ def size_knob(nature: JobNature) -> Knob:
         _with_size,
         present,
         label=SHORT_SIZES.write,
-        idle=idle,
+        idle=_beside_layouts(nature),
         phrase=lambda value: f"stripes of {format_bytes(value)}",
     )
 
