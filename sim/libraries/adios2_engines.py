@@ -157,14 +157,8 @@ class Engine(ABC):
 
     def _meet_groups(self, batch: Batch, seconds: Floats) -> None:
         """Add a collective of the ranks of each group."""
-        of = self._groups.of
-        batch.add(
-            Op.MEET,
-            self._writers.world.owners,
-            meeting=self._together[of],
-            members=self._groups.size[of],
-            seconds=seconds[of],
-            timer=Timer.AGGREGATE,
+        self._writers.meet_in_groups(
+            batch, self._groups.of, self._groups.size, self._together, seconds
         )
 
     def _chain(

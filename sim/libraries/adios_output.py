@@ -23,7 +23,7 @@ import numpy as np
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.striping import StripeRequest
 from xc40io.config.units import MIB
-from xc40io.engine.types import Integers
+from xc40io.engine.types import Floats, Integers
 from xc40io.libraries.adios_format import FOOTER, index_sizes
 from xc40io.mpi.communicator import Collectives, Communicator
 from xc40io.mpi.stats import Timer
@@ -109,6 +109,23 @@ class Writers:
         meeting, count = world.meeting, world.size
         batch.add(
             Op.MEET, world.owners, meeting=meeting, members=count, seconds=seconds, timer=timer
+        )
+
+    def meet_in_groups(
+        self, batch: Batch, of: Integers, size: Integers, meetings: Integers, seconds: Floats
+    ) -> None:
+        """Add a collective of the ranks of each group.
+
+        ``of`` is the group of each rank; ``size``, ``meetings`` and ``seconds`` are those of each
+        group: how many it has, where they meet, and what that takes.
+        """
+        batch.add(
+            Op.MEET,
+            self.world.owners,
+            meeting=meetings[of],
+            members=size[of],
+            seconds=seconds[of],
+            timer=Timer.AGGREGATE,
         )
 
     def fill_buffers(self, batch: Batch, size: Integers) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xc40io.engine.compiled import entry, outlined
+from xc40io.engine.compiled import entry, inlined, outlined
 from xc40io.engine.pool import NoRowLeftError
 from xc40io.engine.randomness import uniform
 from xc40io.engine.types import Integers
@@ -136,11 +136,17 @@ def fork(programs: Programs, program_id: int, now: float) -> float:
 @outlined
 def join_threads(programs: Programs, program_id: int, now: float) -> float:
     """Wait until the threads of a program have ended."""
+    return _wait(programs, program_id, now, programs.rows[program_id].threads > 0)
+
+
+@inlined
+def _wait(programs: Programs, program_id: int, now: float, more: bool) -> float:
+    """Let a program wait while there is more to wait for, and then go on."""
     program = programs.rows[program_id]
     if program.phase == _CALLED:
         program.since = now
         program.phase = _JOINING
-    if program.threads > 0:
+    if more:
         return GONE
     charge(programs, program_id, _THREADS, now)
     program.phase = _CALLED
@@ -167,18 +173,12 @@ def await_posts(programs: Programs, program_id: int, now: float) -> float:
     """Wait until another program has counted far enough."""
     program = programs.rows[program_id]
     operation = programs.operations[program.op]
-    if program.phase == _CALLED:
-        program.since = now
-        program.phase = _JOINING
     other = programs.rows[operation.program]
-    if other.posts < operation.count:
+    more = other.posts < operation.count
+    if more:
         program.next = other.watchers
         other.watchers = program_id
-        return GONE
-    charge(programs, program_id, _THREADS, now)
-    program.phase = _CALLED
-    program.op += 1
-    return GO_ON
+    return _wait(programs, program_id, now, more)
 
 
 @outlined

@@ -65,7 +65,7 @@ class Simulations:
         self.simulated = 0
         self.recalled = 0
         self.notes: list[str] = []
-        self._jobs, self._crew = jobs, Crew(jobs)
+        self._crew = Crew(jobs)
         self._cache = cache
         self._progress = progress
         self._scheduler = scheduler
@@ -155,7 +155,7 @@ class Simulations:
         cases = [Case(scenario) for scenario in missing.values()]
         if self._expected is not None:  # the first of a study stand for all
             cases *= 0 if self.simulated else (self._most or 0) // len(cases)
-        foretell(cases, self._jobs, self._progress)
+        foretell(cases, self._crew.jobs, self._progress)
 
     def _recall(self, key: str) -> bool:
         """Remember the result of a run, if it is known."""

@@ -221,7 +221,7 @@ def _slower(explanation: Explanation) -> Iterator[str]:
     """Yield what was given up: other settings of one kind in one line."""
     if explanation.slower:
         words = "; ".join(explanation.slower)
-        yield f"Given up when I/O had taken more than twice as long: with {words}."
+        yield f"Given up when I/O had taken more than twice as long: {words}."
 
 
 def _own(phase: PhaseExplanation, waits: Sequence[Wait]) -> Sequence[Wait]:

@@ -228,7 +228,9 @@ class Trials:
         self._trials |= {key: one for key, one in fresh.items() if key in ended}
         for key, outcome in ended.items():
             if outcome is None:
-                self.slower.append(self._trials[key].words)
+                given_up = self._trials[key]
+                part = given_up.kind is None
+                self.slower.append(f"without {given_up.words}" if part else given_up.words)
             elif isinstance(outcome, Failure):
                 self.refused.append((self._trials[key].words, outcome.reason))
             else:

@@ -266,6 +266,20 @@ def _listed(text: str, osts: int) -> frozenset[int]:
     return frozenset(found)
 
 
+def writers_of(job: Job, variables: Variables, buffer_growth: float | None = None) -> Writers:
+    """Return all ranks of a job as those that write variables, with buffers that grow so."""
+    return Writers(
+        filesystem=job.filesystem,
+        osts=job.machine.lustre.osts,
+        world=job.world,
+        mpi=job.machine.mpi,
+        striping=job.striping,
+        variables=variables,
+        buffer_growth=buffer_growth,
+        meetings=job.meetings,
+    )
+
+
 class _Run(KernelRun[AdiosKernel]):
     """One run of the kernel."""
 
@@ -278,16 +292,7 @@ class _Run(KernelRun[AdiosKernel]):
     def _method(self) -> Method:
         """Return the method, ready to write."""
         options, job = self._options, self._job
-        writers = Writers(
-            filesystem=job.filesystem,
-            osts=job.machine.lustre.osts,
-            world=job.world,
-            mpi=job.machine.mpi,
-            striping=job.striping,
-            variables=options.in_a_step(),
-            buffer_growth=options.buffer_growth,
-            meetings=job.meetings,
-        )
+        writers = writers_of(job, options.in_a_step(), options.buffer_growth)
         if options.method == "POSIX":
             return Posix(writers)
         return MpiAggregate(writers, options.aggregation(writers.osts))

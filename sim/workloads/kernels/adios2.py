@@ -20,10 +20,11 @@ from xc40io.engine.types import Integers
 from xc40io.libraries.adios2_engines import Bp4, Bp5, Engine
 from xc40io.libraries.adios2_layout import MOST_AT_ONCE, AggregationType, Parameters, grouping
 from xc40io.libraries.adios_aggregate import MOST_HOPS
-from xc40io.libraries.adios_output import Variables, Writers
+from xc40io.libraries.adios_output import Variables
 from xc40io.mpi.stats import Timer
 from xc40io.plane.operations import Op
 from xc40io.workloads.job_results import Figure
+from xc40io.workloads.kernels.adios import writers_of
 from xc40io.workloads.kernels.kernel import (
     TRIED,
     Kernel,
@@ -212,15 +213,7 @@ class _Run(KernelRun[Adios2Kernel]):
     def run(self) -> Waiting:
         """Write one step after the other."""
         options, job = self._options, self._job
-        writers = Writers(
-            filesystem=job.filesystem,
-            osts=job.machine.lustre.osts,
-            world=job.world,
-            mpi=job.machine.mpi,
-            striping=job.striping,
-            variables=Variables(options.variables),
-            meetings=job.meetings,
-        )
+        writers = writers_of(job, Variables(options.variables))
         engine = (Bp5 if options.engine == "BP5" else Bp4)(writers, options.parameters)
         for name, files in engine.begin().items():
             job.files[name] = files
