@@ -90,7 +90,7 @@ _SUPPORTED = {
 }
 
 
-@kept(before={"delay": None, "limit": 0})
+@kept(before={"subfiling": False, "delay": None, "limit": 0})
 @dataclass(frozen=True, kw_only=True)
 class Pattern:
     """One benchmark of particles."""

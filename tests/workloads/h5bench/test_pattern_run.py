@@ -7,6 +7,10 @@ from pathlib import Path
 
 from simulated_calls import run_romio
 
+from xc40io.archive.plain import Packer, Unpacker
+from xc40io.workloads.h5bench.benchmarks import read_pattern
+from xc40io.workloads.h5bench.section import Section
+
 CONFIGURATION = {
     "MEM_PATTERN": "INTERLEAVED",
     "FILE_PATTERN": "CONTIG",
@@ -72,3 +76,13 @@ def test_a_large_array_is_converted_a_buffer_at_a_time(tmp_path: Path) -> None:
     assert len(calls) == 8 * 2 * 2
     assert [name for name, _, _ in calls] == ["READ", "WRITE"] * 16
     assert [offset for _, offset, _ in calls[:4]] == [2104, 2104, 2104 + 131072, 2104 + 131072]
+
+
+def test_a_result_from_before_subfiles_and_asynchronous_calls_is_read():
+    asked = Section("h5bench.json", {"configuration": CONFIGURATION})
+    now = read_pattern("write", asked)
+    packer = Packer()
+    old = packer.pack(now)
+    for later in ("subfiling", "delay", "limit"):
+        del old["has"][later]
+    assert Unpacker(packer.columns).unpack(old) == now
