@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,9 @@ from xc40io.config.jobs import Job
 from xc40io.config.scenario import Scenario
 from xc40io.studies.process_end import Memory
 from xc40io.workloads.catalogue import workload_of
+
+_A_LOOK = 0.1
+"""Seconds for which an interrupt may wait."""
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -55,16 +58,24 @@ class Crew:
         self._at_work: _AtWork | None = None
 
     @contextmanager
-    def pool(self) -> Iterator[ProcessPoolExecutor]:
+    def pool(self, items: int) -> Iterator[ProcessPoolExecutor]:
         """Give the processes to work in; if the block is left early, they are ended at once.
+
+        ``items``: how many are to be worked on; no more processes than that are needed.
 
         Raises
         ------
         BrokenProcessPool
             If one ended by itself; it says how.
         """
-        at_work, self._at_work = self._at_work or _AtWork(self.jobs), None
+        at_work, self._at_work = self._at_work, None
+        workers = min(self.jobs, items)
+        if at_work is not None and at_work.workers < workers:
+            at_work.pool.shutdown()
+            at_work = None
+        at_work = at_work or _AtWork(workers)
         try:
+            at_work.start()
             yield at_work.pool
         except (BrokenProcessPool, OSError) as error:  # OSError: it broke while one was started
             at_work.pool.shutdown(cancel_futures=True)
@@ -84,11 +95,25 @@ class _AtWork:
     """The processes of a crew."""
 
     def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._started = False
         self._context = _Spawning()
         self._memory = Memory()
         self.pool = ProcessPoolExecutor(
             workers, mp_context=self._context, initializer=become_worker
         )
+
+    def start(self) -> None:
+        """Start all of them, unless they are there: before any does what may end it.
+
+        A pool waits for ever for a process that it starts while it ends, as another one is gone.
+        """
+        if not self._started:
+            with _interrupts_held():
+                starting = [self.pool.submit(os.getpid) for _ in range(self.workers)]
+            for one in _ended(starting):
+                one.result()
+            self._started = True
 
     def words_of_end(self) -> str:
         """Say how the first of them ended that did so by itself."""
@@ -160,12 +185,25 @@ def _in_processes(
     # crew is new, the smallest alone: if the data plane has to be compiled, one process does it.
     left = sorted(items, key=lambda key: -size(items[key]))
     alone = [] if crew.has_worked else [left.pop()]
-    with crew.pool() as pool:
+    with crew.pool(len(items)) as pool:
         for keys in filter(None, (alone, left)):
             with _interrupts_held():
                 futures = {pool.submit(attempt, work, items[key]): key for key in keys}
-            for future in as_completed(futures):
+            for future in _ended(futures):
                 yield futures[future], future.result()
+
+
+def _ended(futures: Collection[Future[Outcome]]) -> Iterator[Future[Outcome]]:
+    """Yield futures as they end.
+
+    An interrupt is heard between two looks, when this process holds no lock of a future: the pool
+    could never end otherwise.
+    """
+    left = set(futures)
+    while left:
+        with _interrupts_held():
+            done, left = wait(left, _A_LOOK, FIRST_COMPLETED)
+        yield from done
 
 
 def bytes_to_move(job: Scenario | Job) -> float:
