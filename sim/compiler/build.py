@@ -143,7 +143,7 @@ def _base(processor: str) -> str:
     here = Path(__file__).resolve().parent
     own = [
         (here / name).read_text(encoding="utf-8")
-        for name in ("translate.py", "layouts.py", "primitives.py")
+        for name in ("convention.py", "layouts.py", "primitives.py", "translate.py")
     ]
     return repr((versions, platform.machine(), processor, own))
 

@@ -21,7 +21,9 @@ from numba.core.funcdesc import default_mangler
 from numba.core.registry import cpu_target
 from numba.core.typing.templates import make_concrete_template, signature
 from numba.extending import typeof_impl
+from numba.np import arrayobj
 
+from xc40io.compiler.convention import Convention
 from xc40io.compiler.layouts import numba_type
 from xc40io.compiler.primitives import PRIMITIVES
 from xc40io.compiler.processor import target_of
@@ -90,6 +92,8 @@ class Translator:
         self._target = self._context._internal_codegen = _Target(processor)
         self._context.mangler = self._mangled
         typeof_impl.register(FunctionType)(self._type_of)
+        arrayobj.fix_integer_index = _index
+        type(self._context).call_conv = property(Convention)
 
     def translate(self, function: Callable[..., Any], *, exported: bool) -> bytes:
         """Return the object code of a function; only an ``exported`` one is seen from outside."""
@@ -152,6 +156,14 @@ class Translator:
         self._context.insert_func_defn([(call, function, takes)])
         template = make_concrete_template(symbol, function, [self._signatures[function]])
         return types.Function(template)
+
+
+def _index(context: Any, builder: Any, kind: Any, number: Any, _size: Any) -> Any:
+    """Return an index as it is: nobody counts from the end of a table.
+
+    Numba would compare each with 0, and add the length of the table to those below.
+    """
+    return context.cast(builder, number, kind, types.intp)
 
 
 def _numba_signature(one: Signature) -> Any:

@@ -69,6 +69,12 @@ def how_compiled(function: Any) -> How | None:
     return getattr(function, _MARK, None)
 
 
+class _Answer(ctypes.Structure):
+    """What machine code returns (:mod:`xc40io.compiler.convention`)."""
+
+    _fields_ = (("value", ctypes.c_int64), ("failed", ctypes.c_int32))
+
+
 class NoCodeError(RuntimeError):
     """An entry was called before machine code was bound to it."""
 
@@ -90,7 +96,7 @@ class Entry(Generic[Parameters, Answer]):
         self.function = function
         self._raises = raises
         self._address: int | None = None
-        self._compiled: Callable[..., int] | None = None
+        self._compiled: Callable[..., _Answer] | None = None
         self.__name__ = function.__name__
         self.__module__ = function.__module__
         self.__doc__ = function.__doc__
@@ -108,18 +114,16 @@ class Entry(Generic[Parameters, Answer]):
         """Call the machine code, or the function where nothing is compiled."""
         if not is_compiling():
             return self.function(*given, **named)
-        # As Numba's functions are called: room for what is returned, room for an error.
-        returned, error = ctypes.c_int64(), ctypes.c_void_p()
-        room = [ctypes.c_void_p(ctypes.addressof(one)) for one in (returned, error)]
-        words = room + [word for value in given for word in _argument(value)]
+        words = [word for value in given for word in _argument(value)]
         if self._compiled is None:
             if self._address is None:
                 raise NoCodeError(f"{self.symbol} is called before its machine code is bound")
             kinds = (type(word) for word in words)
-            self._compiled = ctypes.CFUNCTYPE(ctypes.c_int32, *kinds)(self._address)
-        if self._compiled(*words):
+            self._compiled = ctypes.CFUNCTYPE(_Answer, *kinds)(self._address)
+        answer = self._compiled(*words)
+        if answer.failed:
             raise self._raises
-        return returned.value  # type: ignore[return-value]
+        return answer.value  # type: ignore[return-value]
 
 
 def entry(
