@@ -1,4 +1,4 @@
-"""How compiled functions call each other: what they return is in registers, with whether they failed.
+"""How compiled functions call each other: they return in registers, with whether they failed.
 
 Numba's own convention is made for functions that Python calls: the caller gives the places for what
 is returned and for the text of an error, and clears both before. Here an error has no text: a
@@ -26,15 +26,13 @@ class Convention(BaseCallConv):
     def get_function_type(self, returns: Any, takes: Any) -> Any:
         """Return the type of a function in LLVM."""
         answer = self.context.data_model_manager[returns].get_return_type()
-        given = self._get_arg_packer(takes).argument_types
+        given = self.context.get_arg_packer(takes).argument_types
         return ir.FunctionType(ir.LiteralStructType([answer, _CODE]), list(given))
 
-    def decorate_function(
-        self, function: Any, names: Any, takes: Any, noalias: bool = False  # noqa: ARG002, FBT
-    ) -> None:
+    def decorate_function(self, function: Any, names: Any, takes: Any, **_promises: Any) -> None:
         """Name the arguments of a function."""
         arguments = [f"arg.{name}" for name in names]
-        self._get_arg_packer(takes).assign_names(self.get_arguments(function), arguments)
+        self.context.get_arg_packer(takes).assign_names(self.get_arguments(function), arguments)
 
     def get_arguments(self, function: Any) -> Any:
         """Return the arguments of a function that its caller in Python knows."""
@@ -66,7 +64,7 @@ class Convention(BaseCallConv):
         self, builder: Any, called: Any, returns: Any, takes: Any, given: Any, attrs: Any = None
     ) -> tuple[Any, Any]:
         """Call a function; return how it ended, and what it returned."""
-        arguments = self._get_arg_packer(takes).as_arguments(builder, given)
+        arguments = self.context.get_arg_packer(takes).as_arguments(builder, given)
         pair = builder.call(called, arguments, attrs=attrs or ())
         code = builder.extract_value(pair, 1)
         failed = builder.icmp_signed("!=", code, _DONE)

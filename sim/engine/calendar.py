@@ -148,14 +148,14 @@ def next_index(calendar: Calendar) -> int:
 
 
 @inlined
-def next_after(calendar: Calendar) -> float:
-    """Return a time before which nothing acts but the entity that acts next; in seconds."""
-    times = calendar.times
+def is_alone(calendar: Calendar, time: float) -> bool:
+    """Tell whether surely nothing acts up to ``time`` (s) but the entity that acts next."""
     # All that is not in the heap is in later slots, of which the borders are rounded.
     first = (calendar.counts[_SLOT] + 1) * calendar.width[0] * _JUST_BELOW_ONE
-    for child in range(1, min(calendar.counts[_NEAR], 5)):
-        first = min(first, times[child])
-    return first
+    if time < first:  # else the heap need not be looked at
+        for child in range(1, min(calendar.counts[_NEAR], 5)):
+            first = min(first, calendar.times[child])
+    return time < first
 
 
 @inlined

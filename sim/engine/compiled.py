@@ -123,7 +123,7 @@ class Entry(Generic[Parameters, Answer]):
         answer = self._compiled(*words)
         if answer.failed:
             raise self._raises
-        return answer.value  # type: ignore[return-value]
+        return answer.value
 
 
 def entry(

@@ -17,9 +17,9 @@ from xc40io.engine.calendar import (
     drop_next,
     in_sight,
     index_of,
+    is_alone,
     kind_of,
     look_farther,
-    next_after,
     next_index,
     next_kind,
     next_time,
@@ -137,10 +137,11 @@ def _on_message(tables: Tables, message_id: int, now: float, until: float) -> fl
         answer = _carry(tables, carrier, message_id, now)
         if answer != GO_ON:
             return answer
-    limit = min(next_after(network.calendar), until)
     while True:
         again = hop(network, message_id, now)
-        if again >= limit or not travelling(network, message_id):
+        if not travelling(network, message_id):
+            return again
+        if again >= until or not is_alone(network.calendar, again):
             return again
         now = again
         programs.clock[0] = now

@@ -14,9 +14,9 @@ from xc40io.engine.calendar import (
     enlarge_calendar,
     in_sight,
     index_of,
+    is_alone,
     look_farther,
     make_calendar,
-    next_after,
     next_index,
     next_kind,
     next_time,
@@ -64,17 +64,19 @@ def test_events_come_by_time_and_then_in_the_order_of_scheduling(due: list[Event
 
 
 @given(events)
-def test_nothing_else_comes_before_the_time_after_the_next(due: list[Event]) -> None:
+def test_nobody_is_alone_up_to_the_second_event(due: list[Event]) -> None:
     calendar = filled(due)
     waiting = in_order(due)
     while len(waiting) > 1:
-        assert next_after(calendar) <= waiting[1][0]
+        assert not is_alone(calendar, waiting[1][0])
         drop_next(calendar)
         waiting.pop(0)
 
 
 def test_of_two_close_events_the_second_is_known() -> None:
-    assert next_after(filled([(1e-7, 1, 1), (3e-7, 1, 2), (2e-7, 1, 3)])) == 2e-7
+    calendar = filled([(1e-7, 1, 1), (3e-7, 1, 2), (2e-7, 1, 3)])
+    assert is_alone(calendar, np.nextafter(2e-7, 0.0))
+    assert not is_alone(calendar, 2e-7)
 
 
 def seen(calendar: Calendar) -> list[int]:
