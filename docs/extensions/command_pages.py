@@ -44,6 +44,7 @@ class Named(NamedTuple):
         return [one for one in options if one.name not in ("help", "help_all")]
 
 
+@cache
 def commands() -> dict[str, list[Named]]:
     """Return all commands by the first word behind the program; of a group those in it."""
     top = click.Context(cli, info_name=PROGRAM)

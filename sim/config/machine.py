@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, PrivateAttr, model_validator
 
 from xc40io.config.errors import InputError, naming, nearest
-from xc40io.config.files import CONFIGS, find, read_mapping, shipped
+from xc40io.config.files import CONFIGS, DESCRIPTION, find, read_mapping, shipped, text_of
 from xc40io.config.kept import kept
 from xc40io.config.model import Model, as_tuple, checked
 from xc40io.config.parts.compute_nodes import Nodes
@@ -34,7 +34,7 @@ from xc40io.config.parts.machine_changes import let_follow, provenance_of_change
 from xc40io.config.parts.measured_run import MeasuredRun
 from xc40io.config.parts.mpi import Mpi
 from xc40io.config.parts.networks import Network
-from xc40io.config.parts.provenance import OWN, Provenance, merged, separate
+from xc40io.config.parts.provenance import OWN, Provenance, files_of, merged, separate
 from xc40io.config.parts.recovery import Recovery, default_recovery, recovery_of
 from xc40io.config.parts.releases import RELEASE, release_of, with_release
 from xc40io.config.parts.storage import Service, Ssd
@@ -273,7 +273,7 @@ def load_machine(name_or_path: str | Path) -> Machine:
     112
     """
     path = find("machines", name_or_path)
-    return _shipped(path) if path.is_relative_to(CONFIGS) else _of_file(path)
+    return _shipped(path) if path.is_relative_to(CONFIGS) else _own(path)
 
 
 @reads("a machine file, as in configs/machines")
@@ -283,6 +283,18 @@ def _of_file(path: Path) -> Machine:
 
 # A study of small runs asks for the same machine hundreds of times. What ships does not change.
 _shipped = cache(_of_file)
+
+
+@reads("a machine file, as in configs/machines")
+def _own(path: Path) -> Machine:
+    texts = tuple(text_of(file, DESCRIPTION) for file in files_of(path))
+    return _as_written(path, Path.cwd(), texts)
+
+
+@lru_cache(maxsize=64)
+def _as_written(path: Path, folder: Path, texts: tuple[str, ...]) -> Machine:  # noqa: ARG001
+    """Return a machine of one's own, the same one while its files hold the same texts."""
+    return _of_file(path)
 
 
 def read_machine(document: Mapping[str, Any], place: str, folder: Path = Path()) -> Machine:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -87,21 +88,23 @@ _READS = {
 }
 
 
-def commands() -> Iterator[tuple[str, click.Command]]:
-    """Yield the commands with their names; of the kernels, which are alike, a few."""
-    yield from _within(cli, "")
+@cache
+def commands() -> tuple[tuple[str, click.Command], ...]:
+    """Return the commands with their names; of the kernels, which are alike, a few."""
+    return tuple(_within(cli, ""))
 
 
 def _within(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
-        if not name.startswith("kernel ") or name in READ:
-            yield name, command
+        yield name, command
         return
     context = click.Context(command)
     for each in command.list_commands(context):
-        found = command.get_command(context, each)
-        assert found is not None
-        yield from _within(found, f"{name} {each}".strip())
+        called = f"{name} {each}".strip()
+        if not called.startswith("kernel ") or called in READ:
+            found = command.get_command(context, each)
+            assert found is not None
+            yield from _within(found, called)
 
 
 def written(*, folder: bool) -> list[tuple[str, str]]:

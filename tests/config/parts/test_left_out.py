@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from refusals import refusal
 
 from xc40io.config.machine import load_machine, read_machine
@@ -108,3 +110,16 @@ def test_what_a_file_says_stays_as_it_says() -> None:
 def test_what_is_no_count_is_refused_as_such(path: str, count: object) -> None:
     document = like_theta(**{path.replace(".", "__"): count})
     assert refusal(read_machine, document, "mine.yaml").startswith(f"mine.yaml: {path}")
+
+
+def test_files_are_read_anew_when_one_of_them_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("below.yaml").write_text(yaml.safe_dump(like_theta(nodes__write_copy_rate="200 MB/s")))
+    Path("mine.yaml").write_text(yaml.safe_dump(OWN | {"like": "below.yaml"}))
+    first = load_machine("mine.yaml")
+    assert load_machine("mine.yaml") is first
+    Path("below.yaml").write_text(yaml.safe_dump(like_theta(nodes__write_copy_rate="300 MB/s")))
+    assert load_machine("mine.yaml").nodes.write_copy_rate == 300e6
+    assert first.nodes.write_copy_rate == 200e6
