@@ -12,7 +12,8 @@ PIP    := --disable-pip-version-check --no-compile --constraint constraints.txt
 # start, and the workers, would parse everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: ready run validate score-quick test check slow lint site coverage format bench bench-details bench-quick \
+.PHONY: ready run validate score-quick test check slow lint lint-style lint-mypy lint-pyright site coverage \
+        format bench bench-details bench-quick \
         counts soak fuzz mutations truth docs-outputs docs-slow licences package notebooks class clean
 
 # Installs what a run needs, and the compiler of its core: some 400 MB.
@@ -47,16 +48,22 @@ check: $(READY)
 	tests="$$($(BIN)/python tools/changed_tests.py $(SINCE))"; test -z "$$tests" || \
 	    $(BIN)/python -m pytest -q -n auto --dist loadfile -m "not benchmark and not slow" $$tests
 
-lint: $(READY)
+lint: lint-style lint-mypy lint-pyright
+
+lint-style: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	PYTHONPATH=.house $(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/python tools/check_imports.py
+
+lint-mypy: $(READY)
 	$(BIN)/mypy
 	$(BIN)/mypy tools
+
+lint-pyright: $(READY)
 	$(BIN)/pyright
 	$(BIN)/python tools/python_examples.py build/examples
 	$(BIN)/pyright build/examples
-	PYTHONPATH=.house $(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/python tools/check_imports.py
 
 # The documents as a site, build/site/index.html: without a network, and a warning is an error.
 site: $(READY)

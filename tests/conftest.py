@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 # The first example of a test may have to compile or load the data plane: no deadline.
 settings.register_profile("xc40io", deadline=None)
@@ -63,24 +65,47 @@ def _has_room(folder: Path) -> bool:
     return shutil.disk_usage(folder).free > 2**31
 
 
-LONG = (
-    "test_examples.py",
+BROWSED = (
     "test_explorer_page.py",
-    "test_lustre_behaviour.py",
-    "test_chaos.py",
-    "test_explanation.py",
-    "test_collective_behaviour.py",
-    "test_trust_page.py",
-    "test_written_log.py",
-    "test_monotony.py",
+    "test_page_in_chromium.py",
+    "test_animation_in_chromium.py",
+    "test_cli_replay_page.py",
 )
-"""Files of tests that take half a minute each. Where one process runs a file, they begin first: at
-the end the others would wait for whoever has got one of them."""
+"""Files of tests that look at pages in a browser. One process runs them all, so that no two
+browsers take the processors from each other while a test waits for one of them."""
+
+LONG = (
+    *BROWSED,
+    "test_examples.py",
+    "test_explanation.py",
+    "test_trust_page.py",
+    "test_core.py",
+    "test_cli_fit.py",
+    "test_real_calls.py",
+    "test_collective_behaviour.py",
+    "test_mcp_server.py",
+    "test_checkpoint.py",
+    "test_chaos.py",
+)
+"""Files of tests that take a quarter of a minute each. Where one process runs a file, they begin
+first, the longest before the others: at the end the others would wait for whoever has got one."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the long files."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    items.sort(key=lambda one: LONG.index(one.path.name) if one.path.name in LONG else len(LONG))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadFileScheduling | None:
+    """Let one process run what is in a file, and one all that needs a browser."""
+    return _ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+class _ByFile(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "in a browser" if file.rpartition("/")[2] in BROWSED else file
 
 
 def pytest_collection_finish() -> None:

@@ -99,7 +99,7 @@ class Browser:
         trace: TracebackType | None,
     ) -> None:
         self._process.terminate()
-        self._process.wait(timeout=20)
+        self._process.wait(_PATIENCE)
         self._out.close()
         self._in.close()
         self._profile.cleanup()

@@ -196,8 +196,10 @@ def test_nothing_but_messages_stands_on_standard_output(tmp_path: Path):
         process.stdin.flush()
         first = [json.loads(process.stdout.readline()) for _ in range(2)]
         process.stdin.write(json.dumps({"jsonrpc": "2.0"} | late) + "\n")
-        rest, _ = process.communicate(timeout=10)
+        rest, _ = process.communicate(timeout=120)
     assert [message["id"] for message in first] == [1, 2]
+    late_answers = [message for message in map(json.loads, rest.splitlines()) if message.get("id")]
+    assert not any("result" in message for message in late_answers), "it is not waited for"
     assert first[1]["result"]["structuredContent"]["phases"]
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
     assert process.returncode == 0

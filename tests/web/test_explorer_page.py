@@ -78,9 +78,11 @@ def test_a_run_its_link_and_its_animation(page: Page):
     pause = frame.get_by_role("button", name="Pause")
     pause.wait_for()
     before = frame.get_by_role("slider").first.input_value()
-    page.wait_for_timeout(400)
+    plays = f"one => one.value !== {before!r} || new Promise(next => setTimeout(next, 100, false))"
+    slider = frame.get_by_role("slider").first
+    page.locator("iframe").scroll_into_view_if_needed()  # what nobody sees stands still
+    assert any(slider.evaluate(plays) for _ in range(PATIENCE // 100))
     pause.click()
-    assert frame.get_by_role("slider").first.input_value() != before
     assert page.locator("iframe").get_attribute("sandbox") == "allow-scripts"
 
     frame.get_by_role("button", name="Full screen").click()
@@ -140,10 +142,14 @@ def test_results_are_in_sight_after_a_run_and_at_each_step(page: Page, size):
 
 
 def in_sight(page: Page, what) -> bool:
-    """Tell whether the top of something is within the window, once the page stands still."""
-    page.wait_for_timeout(900)
-    box = what.bounding_box()
-    return 0 <= box["y"] < page.viewport_size["height"]
+    """Tell whether the top of something comes to stand still within the window."""
+    top = None
+    for _ in range(PATIENCE // 300):
+        page.wait_for_timeout(300)
+        before, top = top, what.bounding_box()["y"]
+        if top == before and 0 <= top < page.viewport_size["height"]:
+            return True
+    return False
 
 
 def test_where_there_is_one_column_settings_fold_away_and_come_back(page: Page):

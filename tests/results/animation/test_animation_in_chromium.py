@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     reason="there is no Chromium: apt-get install chromium, or CHROMIUM=its path",
 )
 
-_PATIENCE = 20.0  # seconds
+_PATIENCE = 120.0  # seconds
 MARKS = """
 [...document.querySelectorAll('#stage path[data-journey]')]
   .filter(mark => mark.getAttribute('display') !== 'none').length
