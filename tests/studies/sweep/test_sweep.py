@@ -155,11 +155,12 @@ def test_three_axes_have_no_plot(tmp_path: Path) -> None:
 
 PROGRAM = """
 import sys
+from xc40io.config.scenario import Scenario
 from xc40io.studies.sweep.sweep import sweep
-from test_sweep import scenario
 
 if __name__ == "__main__":
-    done = sweep(scenario(), {"ppn": "1:8", "ior.b": "1m..8m"}, jobs=2, store=sys.argv[1])
+    scenario = Scenario.model_validate_json(sys.argv[2])
+    done = sweep(scenario, {"ppn": "1:8", "ior.b": "1m..8m"}, jobs=2, store=sys.argv[1])
     print(done.simulated, done.recalled)
     print(done.to_pandas().to_csv())
 """
@@ -170,10 +171,9 @@ def started(folder: Path, store: Path) -> subprocess.Popen[str]:
     """Start the program, kept in a folder, with a store."""
     program = folder / "program.py"
     program.write_text(PROGRAM, encoding="utf-8")
-    paths = os.pathsep.join([*sys.path, str(Path(__file__).parent)])
     return subprocess.Popen(
-        [sys.executable, str(program), str(store)],
-        env=os.environ | {"PYTHONPATH": paths},
+        [sys.executable, str(program), str(store), scenario().model_dump_json()],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
     )
