@@ -144,7 +144,7 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
         prefetch(client.programs.waits[program_id], _MEMORY)
         prefetch(nodes.network.stations, program.core)
         prefetch(nodes.network.stations, nodes.memory + program.node)
-    elif step == 1:
+    elif step == 1 and program.op < program.stop:  # else it ends
         prefetch(client.files.rows, client.programs.operations[program.op].file)
         expect_piece(client.osc, program.osc_object_id)
     elif step == 2:
