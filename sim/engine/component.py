@@ -29,6 +29,9 @@ from xc40io.engine.types import enlarge_table
 Demands: TypeAlias = Sequence[tuple[Pool, int]]
 """Pools, and rows of each."""
 
+Words: TypeAlias = npt.NDArray[np.uint64]
+"""The words of a component."""
+
 _ARRAY_HEAD = 5  # words of an array before its shape: Numba's ArrayModel
 
 
@@ -73,6 +76,17 @@ class Layout:
     def places(self) -> dict[str, tuple[int, Kind]]:
         """The first word and the kind of each field, by its name."""
         return {name: (word, kind) for name, word, kind in self.fields}
+
+    @cached_property
+    def addresses(self) -> list[int]:
+        """The words that are addresses: of arrays, and of the words of components."""
+        found: list[int] = []
+        for _, word, kind in self.fields:
+            if isinstance(kind, Array):
+                found.append(word + _ARRAY_HEAD - 1)
+            elif isinstance(kind, Layout):
+                found += [word + within for within in kind.addresses] if kind.within else [word]
+        return found
 
     @cached_property
     def digest(self) -> str:
@@ -168,9 +182,19 @@ class Component:
         values = [(name, self.__dict__[name]) for name in hints]
         kinds = ((name, kind_of(value)) for name, value in values)
         words = np.array([word for _, value in values for word in _words_of(value)], np.uint64)
-        self.__dict__["_layout"] = layout_of(type(self).__name__, kinds)
-        self.__dict__["_words"] = words
-        self.__dict__["_address"] = int(words.ctypes.data)
+        self._lie(layout_of(type(self).__name__, kinds), words)
+
+    @classmethod
+    def lying(cls, fields: Mapping[str, Any], layout: Layout, words: Words) -> Component:
+        """Return a component with fields that words describe already, as a layout says."""
+        component = cls.__new__(cls)
+        component.__dict__.update(fields)
+        component._lie(layout, words)
+        return component
+
+    def _lie(self, layout: Layout, words: Words) -> None:
+        """Have a layout and words."""
+        self.__dict__.update(_layout=layout, _words=words, _address=int(words.ctypes.data))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in annotated(type(self)):
@@ -182,7 +206,7 @@ class Component:
             raise TypeError(f"{type(self).__name__}.{name} cannot become {wrong}")
         self.__dict__[name] = own
         words = _words_of(own)
-        self._words[first : first + len(words)] = words
+        self.words[first : first + len(words)] = words
 
     def demands(self) -> Demands:
         """Return the pools that its events take rows from, and the most rows that one takes."""
@@ -226,8 +250,9 @@ class Component:
         return layout
 
     @property
-    def _words(self) -> npt.NDArray[np.uint64]:
-        words: npt.NDArray[np.uint64] = self.__dict__["_words"]
+    def words(self) -> Words:
+        """What compiled code sees of it."""
+        words: Words = self.__dict__["_words"]
         return words
 
     @property

@@ -26,9 +26,14 @@ def make_table(layout: np.dtype[Any], rows: int) -> Table:
     The first one begins with a line of the cache: a record of 64 bytes then costs one wait for the
     memory, where NumPy's own place for it, 16 bytes behind such a border, would cost two.
     """
-    memory = np.zeros(rows * layout.itemsize + CACHE_LINE, np.uint8)
+    return np.recarray(rows, layout, buf=zeroed(rows * layout.itemsize).data)
+
+
+def zeroed(size: int) -> npt.NDArray[np.uint8]:
+    """Return so many bytes of zeros, of which the first begins a line of the cache."""
+    memory = np.zeros(size + CACHE_LINE, np.uint8)
     first = -memory.ctypes.data % CACHE_LINE
-    return np.recarray(rows, layout, buf=memory.data, offset=first)
+    return memory[first : first + size]
 
 
 def enlarge_table(table: Table, rows: int, used: int | None = None) -> Table:

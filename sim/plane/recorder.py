@@ -144,11 +144,6 @@ class Recorder(Component):
     called: Floats  # float64 (programs,): when each program began its present call, in seconds
     spans_an_event: int  # the most that one event adds: all programs of a node may wait for one RPC
 
-    def __init__(self, **fields: Any) -> None:
-        super().__init__(**fields)
-        # Of no concern to compiled code, hence no field.
-        self.__dict__["_aside"] = {name: [] for name in LOGS}
-
     @classmethod
     def build(cls, site: Site) -> Recorder:
         """Return empty logs."""
@@ -193,8 +188,10 @@ class Recorder(Component):
 
     @property
     def _aside(self) -> dict[str, list[Records]]:
-        """What has been put aside, log by log, as bytes."""
-        aside: dict[str, list[Records]] = self.__dict__["_aside"]
+        """What has been put aside, log by log, as bytes: no field, as compiled code has no need."""
+        aside: dict[str, list[Records]] = self.__dict__.setdefault(
+            "_aside", {name: [] for name in LOGS}
+        )
         return aside
 
     def is_full(self) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from xc40io.config.machine import Machine
 from xc40io.engine.component import Component, annotated
@@ -85,6 +87,13 @@ class Site:
         assert isinstance(component, kind)
         return component
 
+    @cached_property
+    def key(self) -> Hashable:
+        """What all that is built there follows from: equal for equal sites."""
+        arrays = (part for part in self.occupants if isinstance(part, np.ndarray))
+        occupants = (*map(bytes, arrays), self.occupants.system_cores)
+        return self.machine, self.fabric, occupants, self.background, self.seed, self.record
+
     @property
     def nodes(self) -> int:
         """How many nodes take part."""
@@ -98,7 +107,7 @@ class Site:
     @cached_property
     def rows(self) -> int:
         """Rows of a table of things that come and go, at first: it grows with what is under way."""
-        return 4096 + 2 * len(self.occupants.program_node) * self.bulk_parts
+        return 256 + 2 * len(self.occupants.program_node) * self.bulk_parts
 
     def add_interfaces(
         self,
