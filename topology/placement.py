@@ -80,7 +80,9 @@ def place(
     if nodes is not None:
         return _listed(nodes, count, fabric, taken)
 
-    free = np.setdiff1d(np.arange(len(fabric.compute_router)), taken)
+    idle = np.ones(len(fabric.compute_router), np.bool_)
+    idle[taken] = False
+    free = np.flatnonzero(idle)
     if count > len(free):
         raise ValueError(
             f"a job on {count} nodes: the machine has {len(fabric.compute_router)} compute nodes"

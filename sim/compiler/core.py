@@ -33,7 +33,7 @@ from xc40io.compiler.signature import Layouts, layouts_of
 from xc40io.config.errors import FailureError
 from xc40io.config.extras import need
 from xc40io.engine.compiled import Entry, is_compiling
-from xc40io.engine.component import Component
+from xc40io.engine.component import Component, Layout
 
 SHIPPED = Path(__file__).resolve().parent / "built"
 """Where an installed package has its core."""
@@ -113,10 +113,10 @@ def prepare(entries: Sequence[Entry[..., Any]], *roots: Component) -> None:
     """
     if not is_compiling():
         return
-    layouts = layouts_of(*roots)
-    key = _key(entries, layouts)
+    key = _key(processor(), tuple(entries), tuple(root.layout for root in roots))
     if all(_bound.get(entry.symbol, ("",))[0] == key for entry in entries):
         return
+    layouts = layouts_of(*roots)
     core = _kept(key) or _made(key, entries, layouts)
     if foreign(processor()):
         raise ElsewhereError(core.path)
@@ -323,15 +323,20 @@ def _answer(command: list[str], given: bytes) -> tuple[int, bytes]:
         return process.returncode, process.stdout.read()
 
 
-def _key(entries: Sequence[Entry[..., Any]], layouts: Layouts) -> str:
-    """Return the key of the core of entries: a hash of all that may have a part in it."""
-    digest = hashlib.sha256(processor().encode())
+@cache
+def _key(kind: str, entries: tuple[Entry[..., Any], ...], roots: tuple[Layout, ...]) -> str:
+    """Return the key of the core of entries: a hash of all that may have a part in it.
+
+    ``kind`` is that of processors; ``roots`` are the layouts of components, and by their digests
+    those of all that these use.
+    """
+    digest = hashlib.sha256(kind.encode())
     digest.update(_sources())
     for entry in entries:
         digest.update(entry.symbol.encode())
         digest.update(_source_elsewhere(entry.function.__code__.co_filename))
-    for name in sorted(map(str, layouts.values())):
-        digest.update(name.encode())
+    for root in roots:
+        digest.update(str(root).encode())
     return digest.hexdigest()[:32]
 
 

@@ -140,9 +140,10 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, Component):
         return value.layout
     if isinstance(value, np.ndarray):
-        flags = value.flags
+        plain = np.asarray(value)  # attributes of records are looked up among their fields first
+        flags = plain.flags
         order = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        return Array(value.dtype, value.ndim, order)
+        return Array(plain.dtype, plain.ndim, order)
     if isinstance(value, tuple):
         fields: tuple[str, ...] = type(value)._fields  # type: ignore[attr-defined]
         kinds = zip(fields, map(kind_of, value), strict=True)
@@ -273,7 +274,10 @@ def annotated(kind: type) -> Mapping[str, Any]:
 
 def _row_by_row(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a table itself if it lies row by row, in this processor's bytes; else a copy."""
-    return _laid_out(table, Array(table.dtype.newbyteorder("="), table.ndim, "C"))
+    plain = np.asarray(table)
+    if plain.flags.carray and plain.dtype.isnative:
+        return table
+    return _laid_out(table, Array(plain.dtype.newbyteorder("="), plain.ndim, "C"))
 
 
 def _laid_out(table: npt.NDArray[Any], kind: Array) -> npt.NDArray[Any]:
@@ -316,9 +320,10 @@ def _words_of(value: Any) -> list[int]:
     if isinstance(value, Component):
         return [value.address]
     if isinstance(value, np.ndarray):
+        plain = np.asarray(value)
         # No owner (the first two words): compiled code borrows arrays and never frees one.
-        head = [0, 0, value.size, value.itemsize, value.ctypes.data]
-        return [*head, *value.shape, *(stride & (2**64 - 1) for stride in value.strides)]
+        head = [0, 0, plain.size, plain.itemsize, plain.ctypes.data]
+        return [*head, *plain.shape, *(stride & (2**64 - 1) for stride in plain.strides)]
     if isinstance(value, tuple):
         return [word for part in value for word in _words_of(part)]
     if isinstance(value, float):

@@ -8,7 +8,6 @@ parts of others too, and addresses are its own.
 from __future__ import annotations
 
 import ctypes
-import mmap
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.engine.component import Component, Layout, annotated
-from xc40io.engine.types import CACHE_LINE, zeroed
+from xc40io.engine.types import CACHE_LINE, as_lines, untouched, zeroed
 
 Memory = npt.NDArray[np.uint8]
 
@@ -64,8 +63,8 @@ class _Part(NamedTuple):
 class Mould:
     """A component at rest and all those below it, each of a class of its own.
 
-    A copy has two blocks of memory: the content that is kept, and zeros. The system gives these
-    page by page, when they are first written: most of them never are.
+    A copy has two blocks of memory: the content that is kept, and zeros, of which most are never
+    written.
     """
 
     def __init__(self, root: Component) -> None:
@@ -111,9 +110,7 @@ class Mould:
 
     def cast(self) -> Any:
         """Return a copy of the component, upon copies of those below it."""
-        zeros = np.frombuffer(mmap.mmap(-1, self._zeros), np.uint8)
-        blocks = zeroed(len(self._content)), zeros
-        blocks[0][:] = self._content
+        blocks = as_lines(self._content), untouched(self._zeros)
         words = blocks[0].view(np.int64)
         for block, at in zip(blocks, self._addresses, strict=True):
             words[at] += block.ctypes.data
@@ -182,7 +179,7 @@ def _placed(
 
     Each is as far behind the border of a line of the cache as it was.
     """
-    places, sizes = [], [0, CACHE_LINE]
+    places, sizes = [], [0, 0]
     for (begin, stop), number in zip(stretches, block, strict=True):
         place = sizes[number] + begin % CACHE_LINE
         places.append(place)

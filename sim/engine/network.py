@@ -27,7 +27,7 @@ from xc40io.engine.calendar import Calendar, make_calendar
 from xc40io.engine.compiled import inlined, njit
 from xc40io.engine.component import Component
 from xc40io.engine.pool import Pool, make_pool, rows_in_use
-from xc40io.engine.types import Floats, Indices, Table, make_table
+from xc40io.engine.types import Floats, Indices, Table, make_table, untouched
 
 STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line of each
     [
@@ -170,7 +170,8 @@ def set_stations(
 
 
 def _make_bins(rows: int, bins: int, width: float) -> Bins:
-    return Bins(np.zeros((2, rows, bins), order="F"), np.array([width]))
+    zeros = untouched(2 * rows * bins * 8).view(np.float64)  # a short run needs few of them
+    return Bins(zeros.reshape((2, rows, bins), order="F"), np.array([width]))
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mmap import mmap
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,9 +32,28 @@ def make_table(layout: np.dtype[Any], rows: int) -> Table:
 
 def zeroed(size: int) -> npt.NDArray[np.uint8]:
     """Return so many bytes of zeros, of which the first begins a line of the cache."""
-    memory = np.zeros(size + CACHE_LINE, np.uint8)
+    return _in_lines(np.zeros(size + CACHE_LINE, np.uint8))
+
+
+def as_lines(content: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a copy of bytes, of which the first begins a line of the cache."""
+    copy = _in_lines(np.empty(len(content) + CACHE_LINE, np.uint8))
+    copy[:] = content
+    return copy
+
+
+def _in_lines(memory: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return memory without a line of the cache, so that it begins with a whole one."""
     first = -memory.ctypes.data % CACHE_LINE
-    return memory[first : first + size]
+    return memory[first : first + len(memory) - CACHE_LINE]
+
+
+def untouched(size: int) -> npt.NDArray[np.uint8]:
+    """Return so many bytes of zeros that the system gives page by page, when first written.
+
+    ``np.zeros`` may get memory that was in use before, and then writes zeros into all of it.
+    """
+    return np.frombuffer(mmap(-1, max(size, 1)), np.uint8, size)
 
 
 def enlarge_table(table: Table, rows: int, used: int | None = None) -> Table:

@@ -11,7 +11,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from xc40io.config.kept import kept
-from xc40io.engine.types import Floats, Integers
+from xc40io.engine.types import Floats, Integers, untouched
 from xc40io.machine.plane import Plane
 from xc40io.plane.stations import StationBook, StationKind
 
@@ -131,13 +131,12 @@ def station_table(plane: Plane, book: StationBook) -> StationTable:
     stations, bins = plane.stations, plane.bins
     numbers = np.flatnonzero((stations.requests > 0) | (stations.row >= 0))
     used = stations[numbers]
-    sizes = [section.size for section in book.sections]
-    section = np.repeat(np.arange(len(sizes)), sizes)[numbers]
+    firsts = [section.first for section in book.sections]
     return StationTable(
         names=BookNames(book, numbers),
         number=numbers,
         kind=used.kind.astype(np.int64),
-        section=section,
+        section=np.searchsorted(firsts, numbers, "right") - 1,
         bytes=used.bytes.copy(),
         requests=used.requests.astype(np.int64),
         busy=used.busy.copy(),
@@ -156,6 +155,6 @@ def _by_station(busy: Floats, reached: int) -> Floats:
 
     ``reached``: how many of them services came to; most runs are short.
     """
-    lying = np.zeros(busy.shape)
+    lying = untouched(busy.nbytes).view(np.float64).reshape(busy.shape)
     lying[:, :reached] = busy[:, :reached]
     return lying
