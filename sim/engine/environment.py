@@ -44,6 +44,13 @@ class Environment(simpy.Environment):
         self._watch = watch
         self._batches: dict[int, simpy.Event] = {}
 
+    def close(self) -> None:
+        """Let go of the data plane, so that its memory is free at once; nothing happens any more.
+
+        What SimPy makes refers to its environment in circles.
+        """
+        del self._plane, self._watch
+
     def batch_event(self, batch: int) -> simpy.Event:
         """Return the event that succeeds, with the batch number, when the batch has ended."""
         event = self.event()

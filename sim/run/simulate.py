@@ -155,9 +155,11 @@ def run_jobs(
     built.faults.settle()
     stations = station_table(built.plane, built.book)
     recorded = recorded_by(built.plane, built.nodes)
-    return [
+    results = [
         run.result(stations, recorded, began, built.faults, built.conditions) for run in built.runs
     ]
+    environment.close()
+    return results
 
 
 def _run(built: BuiltMachine, done: simpy.Event, until: float | None) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple, overload
 import numpy as np
 
 from xc40io.config.kept import kept
-from xc40io.engine.types import Floats, Integers, untouched
+from xc40io.engine.types import Floats, Integers
 from xc40io.machine.plane import Plane
 from xc40io.plane.stations import StationBook, StationKind
 
@@ -155,6 +155,6 @@ def _by_station(busy: Floats, reached: int) -> Floats:
 
     ``reached``: how many of them services came to; most runs are short.
     """
-    lying = untouched(busy.nbytes).view(np.float64).reshape(busy.shape)
+    lying = np.zeros(busy.shape)
     lying[:, :reached] = busy[:, :reached]
     return lying
