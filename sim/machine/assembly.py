@@ -89,14 +89,15 @@ _known: OrderedDict[Hashable, _Known] = OrderedDict()
 
 def _at_rest(site: Site) -> tuple[Tables, StationBook]:
     """Return the tables of a site and its book: built, or cast where they were built twice."""
-    known = _known.pop(site.key, None) if site.rows <= _MOST_ROWS else None
+    if site.record or site.rows > _MOST_ROWS:
+        return _built(site), site.book
+    known = _known.pop(site.key, None)
     if known is not None and known.mould is not None:
         tables: Tables = known.mould.cast()
     else:
         tables = _built(site)
         known = _Known(site.book, None if known is None else Mould(tables))
-    if site.rows <= _MOST_ROWS:
-        _known[site.key] = known
+    _known[site.key] = known
     while len(_known) > _MOST_KNOWN:
         _known.popitem(last=False)
     return tables, known.book

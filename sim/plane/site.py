@@ -89,10 +89,10 @@ class Site:
 
     @cached_property
     def key(self) -> Hashable:
-        """What all that is built there follows from: equal for equal sites."""
+        """What its tables follow from, if nothing is recorded: equal for equal sites."""
         arrays = (part for part in self.occupants if isinstance(part, np.ndarray))
         occupants = (*map(bytes, arrays), self.occupants.system_cores)
-        return self.machine, self.fabric, occupants, self.background, self.seed, self.record
+        return self.machine, self.fabric, occupants, self.background, self.seed
 
     @property
     def nodes(self) -> int:
