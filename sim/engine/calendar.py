@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.engine.compiled import inlined, njit
-from xc40io.engine.pool import FREE, Pool, give, make_pool, take
+from xc40io.engine.pool import FREE, Pool, give, live_rows, make_pool, take
 from xc40io.engine.prefetch import prefetch
-from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
+from xc40io.engine.types import Floats, Indices, Integers, Table, as_bytes, make_table, zeros
 
 INDEX_BITS = 25
 KIND_BITS = 4
@@ -79,8 +79,8 @@ def make_calendar(capacity: int) -> Calendar:
     """Return an empty calendar with room for ``capacity`` pending events."""
     ring = 1 << max(capacity, _SMALLEST_RING).bit_length()
     return Calendar(
-        times=np.zeros(capacity),
-        keys=np.zeros(capacity, np.int64),
+        times=zeros(capacity, np.float64),
+        keys=zeros(capacity, np.int64),
         later=make_table(_LATER, capacity),
         spare=make_pool(capacity),
         lists=np.full(ring + 1, -1, np.int32),
@@ -97,10 +97,9 @@ def enlarge_calendar(calendar: Calendar, capacity: int) -> Calendar:
     near = calendar.counts[_NEAR]
     larger.times[:near] = calendar.times[:near]
     larger.keys[:near] = calendar.keys[:near]
-    waits = np.ones(len(calendar.later), np.bool_)
-    waits[calendar.spare.rows[: calendar.spare.counts[FREE]]] = False
-    waiting = int(np.count_nonzero(waits))
-    larger.later[:waiting] = calendar.later[waits]
+    waits = live_rows(calendar.spare)
+    waiting = len(waits)
+    as_bytes(larger.later)[:waiting] = as_bytes(calendar.later)[waits]
     larger.spare.counts[FREE] -= waiting  # the first rows are handed out first
     _relink_all(larger, waiting)
     return larger

@@ -27,7 +27,7 @@ from xc40io.engine.calendar import Calendar, make_calendar
 from xc40io.engine.compiled import inlined, njit
 from xc40io.engine.component import Component
 from xc40io.engine.pool import Pool, make_pool, rows_in_use
-from xc40io.engine.types import Floats, Indices, Table, make_table, untouched
+from xc40io.engine.types import Floats, Indices, Table, make_table, untouched, zeros
 
 STATION = np.dtype(  # 64 bytes, as a message has: every hop waits for one line of each
     [
@@ -118,7 +118,7 @@ class Network(Component):
         """Make the table of messages longer."""
         used = rows_in_use(self.spare_messages)
         super().grow(name, rows)
-        spent = np.zeros((rows, self.spent.shape[1]))
+        spent = zeros((rows, self.spent.shape[1]), np.float64)
         spent[:used] = self.spent[:used]
         self.spent = spent
 
@@ -139,7 +139,7 @@ def make_network(*, meters: int, messages: int) -> Network:
         first=np.zeros(0),
         path=np.zeros(0, np.int32),
         messages=make_table(MESSAGE, messages),
-        spent=np.zeros((messages, meters)),
+        spent=zeros((messages, meters), np.float64),
         spare_messages=make_pool(messages),
         bins=_make_bins(2, 2, 1.0),
         opposed=np.ones(1),
@@ -170,8 +170,8 @@ def set_stations(
 
 
 def _make_bins(rows: int, bins: int, width: float) -> Bins:
-    zeros = untouched(2 * rows * bins * 8).view(np.float64)  # a short run needs few of them
-    return Bins(zeros.reshape((2, rows, bins), order="F"), np.array([width]))
+    nothing = untouched(2 * rows * bins * 8).view(np.float64)  # a short run needs few of them
+    return Bins(nothing.reshape((2, rows, bins), order="F"), np.array([width]))
 
 
 @njit

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from xc40io.engine.compiled import inlined, njit
-from xc40io.engine.types import Indices, Integers
+from xc40io.engine.types import Indices, Integers, zeros
 
 EVENTS_A_LOOK = 16
 """Events between two looks of the loop at the rows left."""
@@ -31,10 +31,12 @@ class NoRowLeftError(Exception):
 
 
 class Pool(NamedTuple):
-    """Stack of free row numbers: ``rows[: counts[FREE]]`` are free.
+    """Stack of free row numbers: the first ``counts[FREE]`` of ``rows`` are free.
 
-    ``counts`` (int64) holds besides how many rows must be free at a look of the loop, and how many
-    an event has asked for in vain.
+    ``rows`` (int32) has by how much each differs from what lay there at first, the last row of the
+    table at the bottom: it takes memory only as far as rows have been taken. ``counts`` (int64)
+    holds besides how many rows must be free at a look of the loop, and how many an event has asked
+    for in vain.
     """
 
     rows: Indices
@@ -43,7 +45,7 @@ class Pool(NamedTuple):
 
 def make_pool(size: int) -> Pool:
     """Return a pool in which rows 0 to ``size - 1`` are free; 0 is handed out first."""
-    return Pool(np.arange(size - 1, -1, -1, dtype=np.int32), np.array([size, 0, 0], np.int64))
+    return Pool(zeros(size, np.int32), np.array([size, 0, 0], np.int64))
 
 
 def enlarge_pool(pool: Pool, size: int) -> Pool:
@@ -51,28 +53,26 @@ def enlarge_pool(pool: Pool, size: int) -> Pool:
 
     Both have the same ``counts``: the old one is no longer to be used.
     """
-    old, free = len(pool.rows), int(pool.counts[FREE])
-    added = size - old
-    rows = np.zeros(size, np.int32)
+    added, free = size - len(pool.rows), int(pool.counts[FREE])
+    rows = zeros(size, np.int32)
     # Below those that were free already: these are handed out first, as if nothing had happened.
-    rows[:added] = np.arange(size - 1, old - 1, -1)
-    rows[added : added + free] = pool.rows[:free]
+    bottom = len(pool.rows) - rows_in_use(pool)
+    rows[added + bottom : added + free] = pool.rows[bottom:free]
     pool.counts[FREE] = added + free
     return Pool(rows, pool.counts)
 
 
 def rows_in_use(pool: Pool) -> int:
     """Return a number of rows behind which none is in use."""
-    free = pool.rows[: pool.counts[FREE]]
-    # At the bottom of the stack lie the last rows, as they lay at first.
-    last = free == np.arange(len(pool.rows) - 1, len(pool.rows) - 1 - len(free), -1)
-    return len(pool.rows) - (len(free) if last.all() else int(np.argmin(last)))
+    moved = pool.rows[: pool.counts[FREE]] != 0  # below lie the last rows, as they lay at first
+    return len(pool.rows) - (int(np.argmax(moved)) if moved.any() else len(moved))
 
 
 def live_rows(pool: Pool) -> Integers:
     """Return the rows that are in use: int64 (n,), in ascending order."""
-    live = np.ones(len(pool.rows), np.bool_)
-    live[pool.rows[: pool.counts[FREE]]] = False
+    size, free = len(pool.rows), int(pool.counts[FREE])
+    live = np.ones(size, np.bool_)
+    live[pool.rows[:free] + np.arange(size - 1, size - 1 - free, -1)] = False
     found: Integers = np.flatnonzero(live)
     return found
 
@@ -114,14 +114,15 @@ def take(pool: Pool) -> int:
     if left < 0:
         raise NoRowLeftError
     pool.counts[FREE] = left
-    return pool.rows[left]
+    return len(pool.rows) - 1 - left + pool.rows[left]
 
 
 @inlined
 def give(pool: Pool, row: int) -> None:
     """Return a row that is no longer in use."""
-    pool.rows[pool.counts[FREE]] = row
-    pool.counts[FREE] += 1
+    free = pool.counts[FREE]
+    pool.rows[free] = row - (len(pool.rows) - 1 - free)
+    pool.counts[FREE] = free + 1
 
 
 @njit

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mmap import mmap
-from typing import Any, TypeAlias
+import mmap
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,35 @@ Indices: TypeAlias = npt.NDArray[np.int32]
 Table: TypeAlias = Any
 
 
+Order: TypeAlias = Literal["C", "F"]
+
 CACHE_LINE = 64
 """Bytes that a processor fetches at a time."""
+
+
+_MAPPED = 1 << 20  # bytes from which on memory is mapped
+_HUGE = 1 << 22  # bytes from which on it may lie in large pages, as NumPy has its own
+
+
+def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike, order: Order = "C") -> Any:
+    """Return an array of zeros that begins with a line of the cache.
+
+    A large one takes memory only where something is written, and gives all back in the end: what
+    NumPy asks for may be a place that was in use before, which has to be set to zero, and stays.
+    """
+    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    if size < _MAPPED:
+        memory = np.zeros(size + CACHE_LINE, np.uint8)
+        return np.ndarray(shape, kind, memory.data, -memory.ctypes.data % CACHE_LINE, order=order)
+    pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.ndarray(shape, kind, pages, order=order)
+
+
+def untouched(size: int) -> npt.NDArray[np.uint8]:
+    """Return so many bytes of zeros, of which few will be written: small pages, none given yet."""
+    return np.frombuffer(mmap.mmap(-1, max(size, 1)), np.uint8, size)
 
 
 def make_table(layout: np.dtype[Any], rows: int) -> Table:
@@ -27,33 +54,7 @@ def make_table(layout: np.dtype[Any], rows: int) -> Table:
     The first one begins with a line of the cache: a record of 64 bytes then costs one wait for the
     memory, where NumPy's own place for it, 16 bytes behind such a border, would cost two.
     """
-    return np.recarray(rows, layout, buf=zeroed(rows * layout.itemsize).data)
-
-
-def zeroed(size: int) -> npt.NDArray[np.uint8]:
-    """Return so many bytes of zeros, of which the first begins a line of the cache."""
-    return _in_lines(np.zeros(size + CACHE_LINE, np.uint8))
-
-
-def as_lines(content: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return a copy of bytes, of which the first begins a line of the cache."""
-    copy = _in_lines(np.empty(len(content) + CACHE_LINE, np.uint8))
-    copy[:] = content
-    return copy
-
-
-def _in_lines(memory: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Return memory without a line of the cache, so that it begins with a whole one."""
-    first = -memory.ctypes.data % CACHE_LINE
-    return memory[first : first + len(memory) - CACHE_LINE]
-
-
-def untouched(size: int) -> npt.NDArray[np.uint8]:
-    """Return so many bytes of zeros that the system gives page by page, when first written.
-
-    ``np.zeros`` may get memory that was in use before, and then writes zeros into all of it.
-    """
-    return np.frombuffer(mmap(-1, max(size, 1)), np.uint8, size)
+    return zeros(rows, layout).view(np.recarray)
 
 
 def enlarge_table(table: Table, rows: int, used: int | None = None) -> Table:

@@ -224,7 +224,7 @@ class FileSystem:
             If programs of several nodes use a file that only one node can reach.
         """
         now = self.environment.now
-        operations, bounds = batch.listing()
+        operations, bounds = batch.hand_over()
         self.plane.batches.note_library_calls(batch, operations)
         for kind, owner, file in batch.noted:
             self.plane.note_calls(batch.programs[owner], kind, file, now)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xc40io.engine.pool import FREE, Pool
-from xc40io.engine.types import Integers
+from xc40io.engine.pool import live_rows
 from xc40io.lustre.locks import Locks
 from xc40io.lustre.net.bulk import BulkRpcs
 from xc40io.machine.tables import Tables
@@ -24,15 +23,9 @@ def end_recording(tables: Tables) -> None:
     recorder.stop()
 
 
-def _in_use(pool: Pool) -> Integers:
-    used = np.ones(len(pool.rows), np.bool_)
-    used[pool.rows[: pool.counts[FREE]]] = False
-    return np.flatnonzero(used)
-
-
 def _rpcs_under_way(bulk: BulkRpcs) -> Records:
     """Return the RPCs whose clients still wait, in the order in which they were sent."""
-    rows = _in_use(bulk.spare_rpcs)
+    rows = live_rows(bulk.spare_rpcs)
     rpcs, marks = np.asarray(bulk.rpcs)[rows], np.asarray(bulk.marks)[rows]
     records = np.zeros(len(rows), RPC)
     records["node"], records["ost"] = np.divmod(rpcs["obd"], bulk.osts)
@@ -50,7 +43,7 @@ def _rpcs_under_way(bulk: BulkRpcs) -> Records:
 
 def _locks_held(locks: Locks) -> Records:
     """Return the locks that clients hold or have asked for, in the order of the asking."""
-    rows = _in_use(locks.spare_locks)
+    rows = live_rows(locks.spare_locks)
     held, marks = np.asarray(locks.locks)[rows], np.asarray(locks.marks)[rows]
     records = np.zeros(len(rows), LOCK)
     records["object"], records["node"] = held["resource"], held["owner"]

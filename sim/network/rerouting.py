@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from xc40io.engine.network import Network, take_back
-from xc40io.engine.pool import FREE
+from xc40io.engine.pool import live_rows
 from xc40io.engine.types import Indices, Integers
 from xc40io.topology import Detours, Fabric
 
@@ -102,12 +102,10 @@ class Rerouting:
     def _on_routes(self) -> Integers:
         """Return the messages on a route between routers, or just behind it: int64 (n,)."""
         network = self._network
-        live = np.ones(len(network.messages), np.bool_)
-        live[network.spare_messages.rows[: network.spare_messages.counts[FREE]]] = False
-        messages = network.messages
+        live = live_rows(network.spare_messages)
+        messages = network.messages[live]
         on_route = (messages.position <= messages.final) & (messages.start < messages.stop)
-        found: Integers = np.flatnonzero(live & on_route)
-        return found
+        return live[on_route]
 
     def take_back(self, links: Collection[int], after: float) -> None:
         """Put messages back before links that were to have served them only after a time."""

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from xc40io.engine.types import Indices, Integers
+from xc40io.engine.types import Indices, Integers, as_bytes
 from xc40io.plane.library_calls import ALONE, OWN, LibraryCall
 from xc40io.plane.long_calls import cut_long_calls
-from xc40io.plane.operations import Op, Operations, join_operations, make_operations
+from xc40io.plane.operations import Op, Operations, make_operations, no_operations
 
 
 class Transfers(NamedTuple):
@@ -136,15 +136,25 @@ class Batch:
         Calls that Linux would cut are cut.
         """
         owners = np.concatenate(self._owners)
-        order = np.argsort(owners, kind="stable")
         counts = np.bincount(owners, minlength=len(self.programs))
         bounds = np.concatenate(([0], np.cumsum(counts)))
-        operations = join_operations(self._operations)
-        if any(self._tags):
-            lengths = [len(part) for part in self._operations]
-            tags = np.repeat(np.array(self._tags, np.int32), lengths)
-            operations["tag"] = np.where(tags == OWN, operations["tag"], tags)
-        return cut_long_calls(operations[order], bounds)
+        place = np.empty(len(owners), np.int64)
+        place[np.argsort(owners, kind="stable")] = np.arange(len(owners))
+        operations, first = no_operations(len(owners)), 0
+        for part, tag in zip(self._operations, self._tags, strict=True):
+            rows = place[first : first + len(part)]
+            as_bytes(operations)[rows] = as_bytes(part)
+            if tag != OWN:
+                operations["tag"][rows] = tag
+            first += len(part)
+        return cut_long_calls(operations, bounds)
+
+    def hand_over(self) -> tuple[Operations, Integers]:
+        """Return the :meth:`listing`, and forget all operations: they may take much memory."""
+        listed = self.listing()
+        for parts in (self._owners, self._operations, self._tags):
+            parts.clear()
+        return listed
 
     def add_transfers(
         self,

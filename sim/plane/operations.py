@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from xc40io.engine.types import Integers, Table
+from xc40io.engine.types import Integers, Table, zeros
 
 
 class Op(IntEnum):
@@ -156,7 +156,8 @@ Operations: TypeAlias = npt.NDArray[Any]
 
 def no_operations(count: int) -> Operations:
     """Return so many zeroed operations."""
-    return np.zeros(count, OPERATION)
+    made: Operations = zeros(count, OPERATION)
+    return made
 
 
 def make_operations(kind: Op | Integers, number: int, /, **columns: npt.ArrayLike) -> Operations:
@@ -225,7 +226,7 @@ def join_operations(parts: Sequence[Operations]) -> Operations:
 
     ``np.concatenate`` would give each column a place of its own.
     """
-    joined = np.zeros(sum(len(part) for part in parts), OPERATION)
+    joined = no_operations(sum(len(part) for part in parts))
     first = 0
     for part in parts:
         joined[first : first + len(part)] = part

@@ -7,9 +7,9 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from plans import Plan, plans
-from pools import rows_in_use
 from small_plane import KIB, PAGE, RPC, SmallPlane, Step
 
+from xc40io.engine.pool import live_rows
 from xc40io.engine.types import Table
 from xc40io.lustre.ldlm import LockState
 from xc40io.lustre.locks import MODE_PR, MODE_PW
@@ -26,7 +26,7 @@ READ = Step(Op.READ, length=RPC)
 def locks_of(plane: SmallPlane) -> Table:
     """Return all locks, granted or asked for."""
     locks = plane.tables.locks
-    return locks.locks[rows_in_use(locks.spare_locks)]
+    return locks.locks[live_rows(locks.spare_locks)]
 
 
 def assert_locks_exclude(plane: SmallPlane) -> None:

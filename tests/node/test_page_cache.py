@@ -8,11 +8,9 @@ from cache_contents import cached_runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import Plan, disjoint_writes, plans
-from pools import rows_in_use
 from small_plane import KIB, OSTS, PAGE, RPC, SmallPlane, Step
 
-from xc40io.engine.pool import Pool
-from xc40io.engine.types import Indices
+from xc40io.engine.pool import Pool, live_rows
 from xc40io.lustre.ldlm import LockState
 from xc40io.plane.causes import Cause
 from xc40io.plane.counters import Stat
@@ -41,15 +39,15 @@ def written_back(plane: SmallPlane, plan: Plan) -> int:
     return on_disk(plane) - read
 
 
-def free(pool: Pool) -> Indices:
-    return pool.rows[: pool.counts[0]]
+def free(pool: Pool) -> int:
+    return int(pool.counts[0])
 
 
 def assert_clean(plane: SmallPlane) -> None:
     """Nothing is dirty, nothing is under way, and all room has been given back."""
     tables = plane.tables
     cache = tables.cache
-    osc_objects = cache.osc_objects[rows_in_use(cache.spare_osc_objects)]
+    osc_objects = cache.osc_objects[live_rows(cache.spare_osc_objects)]
     assert not osc_objects.unsent.any()
     assert not osc_objects.outstanding.any()
     assert not tables.cache.inodes.outstanding.any()
@@ -57,9 +55,9 @@ def assert_clean(plane: SmallPlane) -> None:
     assert not tables.osc.obds.dirty.any()
     assert not tables.osc.obds.in_flight.any()
     assert not tables.osc.obds.pressing.any()
-    assert len(free(tables.cache.spare_osc_extents)) == len(tables.cache.osc_extents)
-    assert len(free(tables.bulk.spare_rpcs)) == len(tables.bulk.rpcs)
-    assert len(free(tables.network.spare_messages)) == len(tables.network.messages)
+    assert free(tables.cache.spare_osc_extents) == len(tables.cache.osc_extents)
+    assert free(tables.bulk.spare_rpcs) == len(tables.bulk.rpcs)
+    assert free(tables.network.spare_messages) == len(tables.network.messages)
 
 
 @some
@@ -117,7 +115,7 @@ def test_direct_io_writes_all_that_is_asked_for(plan: Plan) -> None:
 def assert_cache_is_under_locks(plane: SmallPlane) -> None:
     """What a node caches lies below locks that it holds, and is as much as it counts."""
     tables = plane.tables
-    locks = tables.locks.locks[rows_in_use(tables.locks.spare_locks)]
+    locks = tables.locks.locks[live_rows(tables.locks.spare_locks)]
     with_client = [LockState.HELD, LockState.ASKED_BACK, LockState.FLUSHING]
     held = locks[np.isin(locks.state, with_client)]
     cached = np.zeros(plane.nodes, np.int64)

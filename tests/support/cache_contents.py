@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pools import rows_in_use
 from small_plane import SmallPlane
+
+from xc40io.engine.pool import live_rows
 
 
 def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
     """Return (osc_object, start, stop) of every run of cached bytes."""
     tables, byte_lists = plane.tables, plane.tables.byte_lists
     runs = []
-    for osc_object in rows_in_use(tables.cache.spare_osc_objects).tolist():
+    for osc_object in live_rows(tables.cache.spare_osc_objects).tolist():
         run = byte_lists.order.heads[tables.cache.osc_objects.cached[osc_object], 0]
         while run >= 0:
             runs.append(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plans import Plan, plans
-from pools import rows_in_use
 from small_plane import OSTS, PAGE, RPC, SmallPlane, Step
 
+from xc40io.engine.pool import live_rows
 from xc40io.lustre.server.journal import is_committed, note_write, object_committed
 from xc40io.lustre.server.syncs import pass_mutex, take_mutex
 from xc40io.plane.causes import Cause
@@ -75,7 +75,7 @@ def test_every_mutex_is_given_back(plan: Plan) -> None:
     turns = plane.tables.files.objects.syncing
     assert not turns["taken"].any()
     assert (turns["waiting"]["head"] == -1).all()
-    assert len(rows_in_use(plane.tables.syncs.spare_rows)) == 0
+    assert len(live_rows(plane.tables.syncs.spare_rows)) == 0
 
 
 def test_who_comes_first_has_the_mutex_first() -> None:
