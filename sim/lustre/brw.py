@@ -263,19 +263,19 @@ def charge_rpc(brw: Brw, program_id: int, message_id: int, now: float) -> None:
     """
     rpc = brw.bulk.rpcs[brw.network.messages[message_id].owner]
     since = brw.programs.rows[program_id].since
-    behind, spent = brw.programs.behind[program_id], brw.network.spent[message_id]
+    behind, spent = brw.programs.behind, brw.network.spent[message_id]
     left = now - max(rpc.start, since)
     for meter in range(METERS):
         # Who joins an RPC under way waits for the rest of it alone.
         part = min(spent[meter], left)
-        behind[_cause_of(meter)] += part
+        behind[_cause_of(meter), program_id] += part
         left -= part
     if rpc.start <= since:
         return
     if rpc.queued:
         charge_queue(brw, program_id, rpc.obd, rpc.write, rpc.start - since)
     else:
-        behind[_WRITERS] += rpc.start - since
+        behind[_WRITERS, program_id] += rpc.start - since
 
 
 @outlined
@@ -285,11 +285,11 @@ def charge_queue(brw: Brw, program_id: int, obd_id: int, write: int, seconds: fl
     While they merely travel, and the disks have answered, more in flight would help: it is their
     limit that the program waits for.
     """
-    behind, life = brw.programs.behind[program_id], brw.lives[2 * obd_id + write]
+    behind, life = brw.programs.behind, brw.lives[2 * obd_id + write]
     left = seconds
     if life[METERS] > 0.0:
         share = seconds / life[METERS]
         for meter in range(LATENCY_METER):
-            behind[_cause_of(meter)] += share * life[meter]
+            behind[_cause_of(meter), program_id] += share * life[meter]
             left -= share * life[meter]
-    behind[_OSC] += left
+    behind[_OSC, program_id] += left

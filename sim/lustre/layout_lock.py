@@ -111,13 +111,13 @@ def go_on_with_layout(mds: Mds, program_id: int, now: float) -> bool:
     file_id = mds.programs.operations[program.op].file
     phase = program.phase
     if phase == LAYOUT_SLOT:
-        mds.programs.behind[program_id, _TURN] += now - program.since
+        mds.programs.behind[_TURN, program_id] += now - program.since
         _ask(mds, program_id, LAYOUT_WRITE, program.left, now)
         return False
     if phase == LAYOUT_TURN:
-        mds.programs.behind[program_id, _TURN] += now - program.since
+        mds.programs.behind[_TURN, program_id] += now - program.since
     elif phase == LAYOUT_IDLE:
-        mds.programs.behind[program_id, _LOCK_USE] += now - program.since
+        mds.programs.behind[_LOCK_USE, program_id] += now - program.since
     else:
         mds.cache.layouts[program.inode].cached = 1
         charge_reply(mds.programs, program_id)
@@ -193,7 +193,7 @@ def on_layout_request(mds: Mds, request_id: int, now: float) -> float:
         if not take_turn(layout.lock, mds.requests.rows, request_id):
             return GONE
     if request.node == _HAS_LOCK:
-        mds.programs.behind[request.program, _LOCK_QUEUE] += now - request.served
+        mds.programs.behind[_LOCK_QUEUE, request.program] += now - request.served
         request.spent = now
         if request.kind == LAYOUT_WRITE:
             request.node = _ALL_FREED
@@ -201,7 +201,7 @@ def on_layout_request(mds: Mds, request_id: int, now: float) -> float:
             _call_back(mds, request_id, now)
             return GONE if request.waiting > 0 else now
     if request.node == _ALL_FREED:
-        mds.programs.behind[request.program, _CALLBACK] += now - request.spent
+        mds.programs.behind[_CALLBACK, request.program] += now - request.spent
         request.node = _DONE
         request.spent = now
         return _with_objects(mds, request_id, now)

@@ -465,7 +465,7 @@ def _arrive(ldlm: Ldlm, lock_id: int, now: float) -> None:
     program.pending -= 1
     if program.pending == 0:
         for reason in range(WAITED):
-            ldlm.programs.behind[lock.program, _causes(reason)] += lock.waited[reason]
+            ldlm.programs.behind[_causes(reason), lock.program] += lock.waited[reason]
         wake(ldlm.programs, lock.program, now)
 
 

@@ -489,7 +489,7 @@ def _is_ready(mds: Mds, program_id: int, now: float) -> bool:
         charge_reply(mds.programs, program_id)
         return bool(_takes_its_turn(mds, program_id))
     program.phase = FOUND
-    mds.programs.behind[program_id, _TURN] += now - program.since
+    mds.programs.behind[_TURN, program_id] += now - program.since
     wait_for(mds.programs, program_id, 1, now)
     station, service = mds.station + mds.files.rows[operation.file].mdt, mds.seconds[_STAT]
     send(mds.requests, program_id, LOOKUP, station, service, mds.latency, operation.file, now)
@@ -501,9 +501,9 @@ def _asks(mds: Mds, program_id: int, now: float) -> float:
     """Ask the MDS; not for a file that a neighbour has opened meanwhile."""
     program = mds.programs.rows[program_id]
     # An unlink that has asked for the name has waited since the reply to that.
-    mds.programs.behind[program_id, _TURN] += now - max(program.since, program.ready)
+    mds.programs.behind[_TURN, program_id] += now - max(program.since, program.ready)
     if program.phase == LOOKS_UP and opened_by_neighbour(mds.handles, program_id):
-        mds.programs.behind[program_id, _TURN] += mds.nodes.open_work
+        mds.programs.behind[_TURN, program_id] += mds.nodes.open_work
         program.phase = OPENED
         return now + mds.nodes.open_work
     program.phase = ANSWERED
@@ -536,7 +536,7 @@ def _learns_size(mds: Mds, program_id: int, now: float) -> float:
         note_attributes(mds.handles, program_id, now)
         charge_reply(mds.programs, program_id)
     else:
-        mds.programs.behind[program_id, _TURN] += now - program.since
+        mds.programs.behind[_TURN, program_id] += now - program.since
     leave_directory(mds.directories, program_id, now)
     if not objects:
         return end_operation(mds, program_id, now)

@@ -290,7 +290,7 @@ def _takes_entry(ahead: Statahead, program_id: int, now: float) -> bool:
     row, programs = listing.awaited, ahead.mds.programs
     entry = ahead.entries[row]
     since = programs.rows[program_id].since
-    programs.behind[program_id, _MDS] += min(now - since, entry.served)
+    programs.behind[_MDS, program_id] += min(now - since, entry.served)
     listing.hits += 1
     listing.misses_in_a_row = 0
     listing.ahead_max = min(2 * listing.ahead_max, ahead.most)

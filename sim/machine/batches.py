@@ -153,7 +153,8 @@ class Batches:
             if (pool.kind == _MEET).any():
                 # They come out of a barrier, which is a meeting too: what kept the last to come to
                 # the next one happened since.
-                known.met[programs] = known.waited(programs).causes
+                causes = known.waited(programs).causes
+                known.met[np.ix_(causes.any(axis=0), programs)] = causes[:, causes.any(axis=0)].T
         start_programs(known, programs, bounds + base, batch, going_on)
         return batch
 

@@ -22,6 +22,7 @@ from xc40io.machine.plane import Plane
 from xc40io.plane.batch import Batch
 from xc40io.plane.files import Shape
 from xc40io.plane.operations import ON_FILES, TIMERS, Op, Operations
+from xc40io.plane.programs import row_a_program
 from xc40io.storage.places import LOCAL_STRIPE, LUSTRE, Storage, out_of_reach
 
 _ON_FILES = np.array([operation in ON_FILES for operation in Op])
@@ -302,7 +303,7 @@ class FileSystem:
         A job that replays a trace may give all programs more timers at any time; the others go on
         to see those that there were, so that they can take the difference of two readings.
         """
-        return self.plane.tables.programs.timers[programs, :TIMERS]
+        return row_a_program(self.plane.tables.programs.timers[:TIMERS], programs)
 
     def marks(self, programs: Integers) -> Floats:
         """Return the times that programs have noted: float64 (programs, marks), a copy."""

@@ -14,7 +14,7 @@ from xc40io.compiler.core import prepare
 from xc40io.engine.component import Demands
 from xc40io.engine.network import Bins
 from xc40io.engine.pool import NoRowLeftError
-from xc40io.engine.types import Floats, Indices, Integers, Table
+from xc40io.engine.types import Floats, Indices, Integers, Table, zeros
 from xc40io.lustre.departure import (
     Departures,
     drop_directories,
@@ -103,7 +103,7 @@ class Plane:
 
     @property
     def timers(self) -> Floats:
-        """The seconds that each program's timers show: (programs, timers)."""
+        """The seconds that each program's timers show: (timers, programs)."""
         return self.tables.programs.timers
 
     @property
@@ -186,8 +186,8 @@ class Plane:
     def widen(self, *, marks: int = 0, timers: int = 0) -> None:
         """Give every program room for so many marks and timers, if it has less."""
         programs = self.tables.programs
-        programs.marks = _widened(programs.marks, marks)
-        programs.timers = _widened(programs.timers, timers)
+        programs.marks = _widened(programs.marks, (len(programs.marks), marks))
+        programs.timers = _widened(programs.timers, (timers, programs.timers.shape[1]))
 
     def occupy(self, nodes: Indices, size: int, limits: DirtyLimits) -> None:
         """Take so many bytes of the page cache of each of some nodes; give back less than none.
@@ -252,10 +252,11 @@ class Plane:
             self._rows.demanded()
 
 
-def _widened(table: Floats, columns: int) -> Floats:
-    """Return a table with so many columns at least."""
-    if table.shape[1] >= columns:
+def _widened(table: Floats, least: tuple[int, int]) -> Floats:
+    """Return a table with so many rows and columns at least."""
+    rows, columns = map(max, table.shape, least)
+    if (rows, columns) == table.shape:
         return table
-    wide = np.zeros((len(table), columns))
-    wide[:, : table.shape[1]] = table
+    wide: Floats = zeros((rows, columns), np.float64)
+    wide[: table.shape[0], : table.shape[1]] = table
     return wide

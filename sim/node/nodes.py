@@ -216,16 +216,16 @@ def copy_pages(
     queue = max(network.stations[program.core].free - now, 0.0)
     done = copy(network, program.core, memory, size, seconds, alone, nodes.list_handover, now)
     begun = now + queue
-    waits[program_id, _COPY] += seconds
-    waits[program_id, _MEMORY] += done - now - queue - seconds
+    waits[_COPY, program_id] += seconds
+    waits[_MEMORY, program_id] += done - now - queue - seconds
     record_span(recorder, program_id, _COPY, begun, min(begun + seconds, done))
     record_span(recorder, program_id, _MEMORY, begun + seconds, done)
     # Hardly ever: their columns are elsewhere in memory, each worth a wait for it.
     if queue > 0.0:
-        waits[program_id, _CORE] += queue
+        waits[_CORE, program_id] += queue
         record_span(recorder, program_id, _CORE, now, begun)
     if entered > done:
-        waits[program_id, _TREE] += entered - done
+        waits[_TREE, program_id] += entered - done
         record_span(recorder, program_id, _TREE, done, entered)
     return max(done, entered)
 

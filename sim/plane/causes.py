@@ -107,9 +107,9 @@ def waited_of(doing: Floats, behind: Floats) -> WaitSeconds:
     Parameters
     ----------
     doing
-        float64 (n, ``COARSE``): a copy of ``Programs.waits`` of some programs.
+        float64 (n, ``COARSE``): ``Programs.waits`` of some programs, a copy.
     behind
-        float64 (n, causes): a copy of ``Programs.behind`` of the same. Both go into the answer.
+        float64 (n, causes): ``Programs.behind`` of the same, a copy. Both go into the answer.
     """
     apart = doing[:, _TAKEN_APART]
     rest = apart.sum(axis=1) - behind.sum(axis=1)

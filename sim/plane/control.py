@@ -187,7 +187,7 @@ def read_timer(programs: Programs, program_id: int, now: float) -> None:
     program = programs.rows[program_id]
     if program.timed >= 0:
         timer = programs.operations[program.timed].timer
-        programs.timers[program_id, timer] += now - program.timed_since
+        programs.timers[timer, program_id] += now - program.timed_since
         if programs.recorder.on:
             _record_operation(programs, program_id, now)
     program.timed = program.op

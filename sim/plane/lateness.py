@@ -8,7 +8,7 @@ before: the others were not there.
 
 from __future__ import annotations
 
-from xc40io.engine.compiled import njit, outlined
+from xc40io.engine.compiled import inlined, njit, outlined
 from xc40io.engine.randomness import uniform
 from xc40io.engine.types import Floats
 from xc40io.plane.causes import COARSE, Cause
@@ -57,41 +57,48 @@ def _leaves_after(programs: Programs, program_id: int, seconds: float) -> float:
     draw = uniform(programs.seed, programs.first_draw + program_id, program.barriers)
     program.barriers += 1
     after = seconds - min(programs.barrier_skew, seconds) * draw
-    programs.behind[program_id, _COLLECTIVE] += after
+    programs.behind[_COLLECTIVE, program_id] += after
     return after
 
 
 @outlined
 def leave_meeting(programs: Programs, program_id: int) -> None:
     """Note what a program has waited when it comes out of a meeting."""
-    _waited(programs, program_id, programs.met[program_id])
+    _waited(programs, program_id, programs.met, program_id)
 
 
 @njit
-def _waited(programs: Programs, program_id: int, causes: Floats) -> None:
+def _waited(programs: Programs, program_id: int, causes: Floats, place: int) -> None:
     """Write down what a program has waited so far, by causes that are not taken apart.
 
     What no part of the path takes is the latency of messages (:mod:`xc40io.plane.causes`).
     """
-    waits, behind, whole = programs.waits[program_id], programs.behind[program_id], programs.whole
+    waits, behind, whole = programs.waits, programs.behind, programs.whole
     rest = 0.0
     for cause in range(COARSE):
-        own = whole[cause] * waits[cause]
-        rest += waits[cause] - own - behind[cause]
-        causes[cause] = own + behind[cause]
+        own = whole[cause] * waits[cause, program_id]
+        rest += waits[cause, program_id] - own - behind[cause, program_id]
+        _note(causes, cause, place, own + behind[cause, program_id])
     for cause in range(COARSE, CAUSES):
-        rest -= behind[cause]
-        causes[cause] = behind[cause]
-    causes[_TRANSFER] = rest
+        rest -= behind[cause, program_id]
+        _note(causes, cause, place, behind[cause, program_id])
+    causes[_TRANSFER, place] = rest
+
+
+@inlined
+def _note(causes: Floats, cause: int, place: int, seconds: float) -> None:
+    """Write down seconds, unless they stand there: a cause that nobody meets takes no memory."""
+    if causes[cause, place] != seconds:
+        causes[cause, place] = seconds
 
 
 @outlined
 def _since_met(programs: Programs, program_id: int, place: int) -> None:
     """Write down what a program has waited since its latest meeting."""
-    causes, met = programs.since_met[place], programs.met[program_id]
-    _waited(programs, program_id, causes)
+    causes, met = programs.since_met, programs.met
+    _waited(programs, program_id, causes, place)
     for cause in range(CAUSES):
-        causes[cause] -= met[cause]
+        causes[cause, place] -= met[cause, program_id]
 
 
 @outlined
@@ -100,14 +107,14 @@ def _charge_lateness(programs: Programs, program_id: int, now: float) -> None:
 
     What this does not explain comes from before: they came out of a barrier one after the other.
     """
-    last, own = programs.since_met[_LAST], programs.since_met[_OWN]
-    behind = programs.behind[program_id]
+    since_met, behind = programs.since_met, programs.behind
     longer = 0.0
     for cause in range(CAUSES):
-        longer += max(last[cause] - own[cause], 0.0)
+        longer += max(since_met[cause, _LAST] - since_met[cause, _OWN], 0.0)
     waited = now - programs.rows[program_id].since
     share = min(waited / longer, 1.0) if longer > 0.0 else 0.0
     for cause in range(CAUSES):
-        if cause != _TRANSFER:  # the rest, which remains
-            behind[cause] += share * max(last[cause] - own[cause], 0.0)
-    behind[_START] += waited - share * longer
+        later = max(since_met[cause, _LAST] - since_met[cause, _OWN], 0.0)
+        if later > 0.0 and cause != _TRANSFER:  # the rest, which remains
+            behind[cause, program_id] += share * later
+    behind[_START, program_id] += waited - share * longer

@@ -20,7 +20,15 @@ from xc40io.engine.network import Network
 from xc40io.engine.queue import pass_turn, pop
 from xc40io.engine.randomness import stream
 from xc40io.engine.record import Column, Record
-from xc40io.engine.types import Floats, Indices, Integers, Table, make_table
+from xc40io.engine.types import (
+    CACHE_LINE,
+    Floats,
+    Indices,
+    Integers,
+    Table,
+    make_table,
+    zeros,
+)
 from xc40io.plane.causes import COARSE, DOING, TAKEN_APART, Cause, WaitSeconds, waited_of
 from xc40io.plane.counters import Stat
 from xc40io.plane.files import Files
@@ -85,17 +93,19 @@ class Programs(Component):
     recorder: Recorder
     rows: Table  # `PROGRAM` records
     operations: Table  # `OPERATION` records, program after program
-    waits: Floats  # float64 (programs, `COARSE`): seconds that each has waited, by what it was at
-    # float64 (programs, causes): the parts of the path it was behind, where a cause is taken apart
+    # What is by cause or by timer has a row of it, with all programs (`_by_program`): one that
+    # nobody meets takes no memory.
+    waits: Floats  # float64 (`COARSE`, programs): seconds that each has waited, by what it was at
+    # float64 (causes, programs): the parts of the path it was behind, where a cause is taken apart
     # (xc40io.plane.causes.TAKEN_APART); what no part takes is the latency of messages
     behind: Floats
     whole: Floats  # float64 (`COARSE`,): 1 for what is a cause in itself, 0 for what is taken apart
-    # float64 (programs, causes): what each had waited when it came out of its latest meeting
+    # float64 (causes, programs): what each had waited when it came out of its latest meeting
     # (xc40io.plane.lateness)
     met: Floats
-    since_met: Floats  # float64 (2, causes): room to compare two programs in
+    since_met: Floats  # float64 (causes, 2): room to compare two programs in
     replies: Floats  # float64 (programs, 6): the latest of the replies that each waits for
-    # marks, timers: float64 (programs, marks) and (programs, `TIMERS`), in seconds
+    # marks, timers: float64 (programs, marks) and (`TIMERS`, programs), in seconds
     marks: Floats
     timers: Floats
     # int64 (programs, 2): bytes that each did not get written because a device was full, and that
@@ -124,15 +134,15 @@ class Programs(Component):
             cls,
             rows=rows,
             operations=make_table(OPERATION, 0),
-            waits=np.zeros((len(rows), COARSE)),
-            behind=np.zeros((len(rows), CAUSES)),
+            waits=_by_program(COARSE, rows),
+            behind=_by_program(CAUSES, rows),
             whole=np.array([float(cause not in TAKEN_APART) for cause in DOING]),
-            met=np.zeros((len(rows), CAUSES)),
-            since_met=np.zeros((2, CAUSES)),
+            met=_by_program(CAUSES, rows),
+            since_met=np.zeros((CAUSES, 2)),
             replies=np.zeros((len(rows), AT_CALLBACK + 1)),
             marks=np.zeros((len(rows), MARKS)),
-            timers=np.zeros((len(rows), TIMERS)),
-            refused=np.zeros((len(rows), 2), np.int64),
+            timers=_by_program(TIMERS, rows),
+            refused=zeros((len(rows), 2), np.int64),
             batches=np.zeros(64, np.int32),
             ended=np.zeros(64, np.int32),
             ended_count=np.zeros(1, np.int64),
@@ -149,20 +159,40 @@ class Programs(Component):
         PROGRAM.clear(self.rows, programs)
         self.rows.node[programs] = nodes
         self.rows.core[programs] = cores
-        counted = (self.waits, self.behind, self.met, self.replies, self.marks)
-        for table in (*counted, self.timers, self.refused):
+        for table in (self.replies, self.marks, self.refused):
             table[programs] = 0
+        for table in (self.waits, self.behind, self.met, self.timers):
+            table[:, programs] = 0.0
 
     def waited(self, programs: Integers) -> WaitSeconds:
         """Return the waits of some programs, int64 (n,), so far, in arrays of the caller's."""
         if self.counts[0] == 0:  # nobody has begun: nothing takes memory that is not needed
             count = len(programs)
             return WaitSeconds(np.zeros((count, COARSE)), np.zeros((count, CAUSES)))
-        return waited_of(self.waits[programs], self.behind[programs])
+        return waited_of(row_a_program(self.waits, programs), row_a_program(self.behind, programs))
 
     def pending(self) -> int:
         """Return the most events that can be pending: one a program."""
         return len(self.rows)
+
+
+def _by_program(count: int, rows: Table) -> Floats:
+    """Return ``count`` rows for what is counted of all programs.
+
+    They are a little longer than there are programs: what one has in all rows would else be in few
+    places of the processor's cache, where a power of two of programs is.
+    """
+    lines = len(rows) * 8 // CACHE_LINE + 1
+    counted: Floats = zeros((count, CACHE_LINE // 8 * (lines | 1)), np.float64)
+    return counted
+
+
+def row_a_program(counted: Floats, programs: Integers) -> Floats:
+    """Return what is counted of some programs, int64 (n,): float64 (n, counted), a copy."""
+    rows = np.empty((len(programs), len(counted)))
+    for column, of_all in zip(rows.T, counted, strict=True):
+        column[:] = of_all[programs]
+    return rows
 
 
 def jitter_seed(seed: int) -> int:
@@ -221,7 +251,7 @@ def count_down(programs: Programs, program_id: int, now: float) -> None:
 def charge(programs: Programs, program_id: int, cause: int, now: float) -> None:
     """Charge what a program has waited since its wait began to a cause."""
     since = programs.rows[program_id].since
-    programs.waits[program_id, cause] += now - since
+    programs.waits[cause, program_id] += now - since
     record_span(programs.recorder, program_id, cause, since, now)
 
 
@@ -230,7 +260,7 @@ def charge_ahead(
     programs: Programs, program_id: int, cause: int, seconds: float, now: float
 ) -> float:
     """Charge a program with the coming seconds, which it is sure to take; return their end."""
-    programs.waits[program_id, cause] += seconds
+    programs.waits[cause, program_id] += seconds
     record_span(programs.recorder, program_id, cause, now, now + seconds)
     return now + seconds
 
@@ -239,7 +269,7 @@ def charge_ahead(
 def charge_to(programs: Programs, program_id: int, cause: int, part: int, now: float) -> None:
     """Charge a program's wait to a cause that has parts, all of it to one part."""
     charge(programs, program_id, cause, now)
-    programs.behind[program_id, part] += now - programs.rows[program_id].since
+    programs.behind[part, program_id] += now - programs.rows[program_id].since
 
 
 @outlined
@@ -264,11 +294,11 @@ def note_reply(
 @outlined
 def charge_reply(programs: Programs, program_id: int) -> None:
     """Charge a program's wait for replies to the causes that delayed the latest reply."""
-    reply, behind = programs.replies[program_id], programs.behind[program_id]
-    behind[int(reply[SERVER])] += reply[AT_SERVER]
-    behind[_JOURNAL] += reply[AT_JOURNAL]
-    behind[_OBJECTS] += reply[FOR_OBJECTS]
-    behind[_CALLBACK] += reply[AT_CALLBACK]
+    reply, behind = programs.replies[program_id], programs.behind
+    behind[int(reply[SERVER]), program_id] += reply[AT_SERVER]
+    behind[_JOURNAL, program_id] += reply[AT_JOURNAL]
+    behind[_OBJECTS, program_id] += reply[FOR_OBJECTS]
+    behind[_CALLBACK, program_id] += reply[AT_CALLBACK]
 
 
 @njit

@@ -125,8 +125,8 @@ def test_who_waits_for_a_lock_that_is_not_granted_yet_waits_for_its_turn() -> No
     plane.run([write, [], [], []])
     assert plane.run([[], write, write, write]).max() > 3.0
     behind = plane.tables.programs.behind
-    assert behind[:, Cause.LOCK_QUEUE].max() == pytest.approx(2.0, rel=0.1)
-    assert behind[:, Cause.CALLBACK].max() < 0.01
+    assert behind[Cause.LOCK_QUEUE].max() == pytest.approx(2.0, rel=0.1)
+    assert behind[Cause.CALLBACK].max() < 0.01
 
 
 def test_a_grant_at_once_is_a_reply_and_no_callback() -> None:

@@ -105,7 +105,7 @@ def test_a_stat_asks_who_has_the_data_in_his_cache() -> None:
         plane.run([steps if write else steps[:1], other])
         assert plane.stat(Stat.GLIMPSE_ASTS) == 1
         assert plane.stat(Stat.GLIMPSES) == 0
-        took.append(plane.tables.programs.waits[1, Cause.METADATA])
+        took.append(plane.tables.programs.waits[Cause.METADATA, 1])
     assert took[0] == pytest.approx(took[1])
     alone = small(2)
     (file,) = on_mdt(alone)

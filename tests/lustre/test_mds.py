@@ -147,7 +147,7 @@ def test_ranks_of_a_node_sync_one_after_another() -> None:
         plane = SmallPlane(nodes, per_node)
         plane.add_files()
         took.append(plane.run([[Step(Op.FSYNC)]] * 8).max())
-        assert (plane.tables.programs.waits[:, Cause.MUTEX].max() > 0) == (per_node > 1)
+        assert (plane.tables.programs.waits[Cause.MUTEX].max() > 0) == (per_node > 1)
     assert took[0] > 6 * took[1]
 
 
@@ -158,7 +158,7 @@ def test_an_fsync_waits_for_what_others_of_the_node_have_dirty_and_not_for_other
     small = Step(Op.WRITE, length=8 * KIB)
     other_file = Step(Op.WRITE, 1, length=8 * KIB)
     plane.run([[small], [later, Step(Op.FSYNC)], [other_file], []])
-    assert plane.tables.programs.waits[1, Cause.FLUSH] > 0
+    assert plane.tables.programs.waits[Cause.FLUSH, 1] > 0
     assert plane.tables.osc.clients.dirty.tolist() == [0, 8 * KIB]
 
 
@@ -184,7 +184,7 @@ def test_writers_of_a_node_exclude_each_other_where_they_overlap(
     ]
     took = plane.run(programs)
     waits = plane.tables.programs.waits
-    began = waits[:, Cause.RANGE]  # all start together
+    began = waits[Cause.RANGE]  # all start together
     for i, (start, size) in enumerate(extents):
         for j, (other, length) in enumerate(extents[:i]):
             if start < other + length and other < start + size:
@@ -206,7 +206,7 @@ def test_the_same_range_of_two_files_or_of_two_nodes_is_free() -> None:
         plane = SmallPlane(nodes, per_node)
         plane.add_files(2, direct=True)
         plane.run(programs)
-        assert not plane.tables.programs.waits[:, Cause.RANGE].any()
+        assert not plane.tables.programs.waits[Cause.RANGE].any()
         assert plane.served(StationKind.OST).sum() == 2 * RPC
 
 

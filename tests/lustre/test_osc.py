@@ -109,7 +109,7 @@ def test_who_finds_no_room_sends_what_there_is() -> None:
     plane.add_files()
     holes = Step(Op.WRITE, length=RPC - PAGE, count=6, stride=RPC)
     plane.run([[holes]])
-    assert plane.tables.programs.waits[0, Cause.CACHE] > 0
+    assert plane.tables.programs.waits[Cause.CACHE, 0] > 0
     assert plane.served(StationKind.OST).sum() >= 4 * (RPC - PAGE)
 
 
@@ -148,7 +148,7 @@ def test_a_write_beyond_the_dirty_limit_waits_for_the_disks() -> None:
         plane.add_files()
         writes = Step(Op.WRITE, length=RPC, count=calls, stride=RPC)
         took.append(float(plane.run([[writes]])[0]))
-        waited = plane.tables.programs.waits[0, Cause.CACHE]
+        waited = plane.tables.programs.waits[Cause.CACHE, 0]
         assert (waited > 0) == (calls > 4)
     assert took[1] - took[0] == pytest.approx(36 * RPC / 10e6, rel=0.1)
 

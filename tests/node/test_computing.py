@@ -33,7 +33,7 @@ def test_alone_it_takes_its_seconds(seconds: float) -> None:
 def test_what_others_do_on_the_core_comes_on_top() -> None:
     plane, took = beside(10, 0.1, shared=True)
     assert took == pytest.approx(0.1 + 10 * EACH, rel=1e-2)
-    waits = plane.tables.programs.waits[0]
+    waits = plane.tables.programs.waits[:, 0]
     assert waits[Cause.THINK] == pytest.approx(0.1)
     assert waits[Cause.CORE] == pytest.approx(took - 0.1)
 

@@ -43,4 +43,4 @@ def test_the_cost_of_calls_is_charged_to_them() -> None:
     plane = SmallPlane(1, 1, nodes__call_time=EACH)
     (file,) = plane.add_files(1)
     plane.run([[Step(Op.WRITE, file, length=KIB, stride=KIB, count=7)]])
-    assert plane.tables.programs.waits[0, Cause.CALL] == pytest.approx(7 * EACH)
+    assert plane.tables.programs.waits[Cause.CALL, 0] == pytest.approx(7 * EACH)

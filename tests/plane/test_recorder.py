@@ -68,7 +68,7 @@ def test_spans_of_a_program_follow_each_other_and_sum_to_its_waits(
     plane, logs = recorded(plan, direct=direct)
     spans, waits = logs["spans"], plane.tables.programs.waits
     summed = np.zeros_like(waits)
-    np.add.at(summed, (spans["program"], spans["cause"]), spans["until"] - spans["since"])
+    np.add.at(summed, (spans["cause"], spans["program"]), spans["until"] - spans["since"])
     np.testing.assert_allclose(summed, waits, rtol=1e-9, atol=1e-14)
     order = np.lexsort((spans["since"], spans["program"]))
     for one, other in pairwise(spans[order]):

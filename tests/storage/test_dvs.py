@@ -43,7 +43,7 @@ def test_a_service_node_serves_at_its_rate() -> None:
     took = plane.run([[Step(Op.WRITE, f, 0, 8 * MIB, 4, 8 * MIB)] for f in files])
     assert took.max() == pytest.approx(128 * MIB / 2e9, rel=0.05)
     assert plane.served(StationKind.STORE)[0] == 128 * MIB
-    assert plane.tables.programs.behind[:4, Cause.STORE].max() > 0.3 * took.max()
+    assert plane.tables.programs.behind[Cause.STORE, :4].max() > 0.3 * took.max()
 
 
 def test_stripes_are_dealt_to_the_service_nodes_in_turn() -> None:

@@ -73,7 +73,7 @@ def test_beyond_the_dirty_limit_a_writer_goes_at_the_rate_of_the_device() -> Non
     assert took == pytest.approx((256 - 28) * MIB / RATE, rel=0.1)
     assert 31 * MIB <= peak <= 32 * MIB
     assert plane.stat(Stat.THROTTLED_BYTES) > 0
-    assert plane.tables.programs.waits[0, Cause.CACHE] > 0.1 * took
+    assert plane.tables.programs.waits[Cause.CACHE, 0] > 0.1 * took
 
 
 def test_what_was_written_is_read_from_the_cache() -> None:

@@ -140,8 +140,8 @@ def expect_program(client: Client, program_id: int, step: int) -> None:
         prefetch(client.programs.operations, program.op)
         prefetch(client.cache.osc_objects, program.osc_object_id)
         prefetch(client.cache.inodes, program.inode)
-        prefetch(client.programs.waits[program_id], _COPY)
-        prefetch(client.programs.waits[program_id], _MEMORY)
+        prefetch(client.programs.waits[_COPY], program_id)
+        prefetch(client.programs.waits[_MEMORY], program_id)
         prefetch(nodes.network.stations, program.core)
         prefetch(nodes.network.stations, nodes.memory + program.node)
     elif step == 1 and program.op < program.stop:  # else it ends

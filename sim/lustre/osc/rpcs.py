@@ -232,7 +232,7 @@ def _expect_more(osc: Osc, rpc_id: int) -> None:
     waiter = osc.obds[rpc.obd].waiters.head
     if waiter >= 0:
         prefetch(osc.programs.operations, osc.programs.rows[waiter].op)
-        prefetch(osc.programs.waits[waiter], _CACHE)
+        prefetch(osc.programs.waits[_CACHE], waiter)
 
 
 @outlined

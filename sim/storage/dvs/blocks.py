@@ -219,16 +219,16 @@ def _charge(dvs: Dvs, message_id: int, now: float) -> None:
     block = dvs.blocks[dvs.network.messages[message_id].owner]
     since = dvs.programs.rows[block.program].since
     charge(dvs.programs, block.program, _TRANSFER, now)
-    behind = dvs.programs.behind[block.program]
-    behind[_DVS] += block.start - since  # the blocks before it were under way
+    behind = dvs.programs.behind
+    behind[_DVS, block.program] += block.start - since  # the blocks before it were under way
     # Blocks of a call overlap: the one that ended it stands for all, and its times at different
     # stations may sum to more than passed, as messages cut through.
     left = now - block.start
     for kind in range(MESSAGE_KINDS):
         part = min(dvs.network.spent[message_id, kind], left)
-        behind[kind] += part
+        behind[kind, block.program] += part
         left -= part
     for cause, spent in ((_DVS, block.at_client), (_STORE, block.at_store)):
         part = min(spent, left)
-        behind[cause] += part
+        behind[cause, block.program] += part
         left -= part

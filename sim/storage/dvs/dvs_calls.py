@@ -133,9 +133,9 @@ def metadata(dvs: Dvs, program_id: int, now: float) -> float:
         return GO_ON
     first = object_of(dvs.files, operation.file, 0)
     seconds = dvs.servers[dvs.files.objects[first].ost].sync_time
-    dvs.programs.waits[program_id, _SYNC] += now - program.since + seconds
+    dvs.programs.waits[_SYNC, program_id] += now - program.since + seconds
     record_span(dvs.programs.recorder, program_id, _SYNC, program.since, now + seconds)
-    dvs.programs.behind[program_id, _STORE] += seconds
+    dvs.programs.behind[_STORE, program_id] += seconds
     return now + seconds
 
 

@@ -50,7 +50,7 @@ def fsync(ssds: Ssds, program_id: int, now: float) -> float:
         charge_to(ssds.programs, program_id, _FLUSH, _SSD, now)
         program.phase = _SYNCED
         if now < ssd.lost_at:
-            ssds.programs.behind[program_id, _SSD] += ssds.limits.sync_time
+            ssds.programs.behind[_SSD, program_id] += ssds.limits.sync_time
             return charge_ahead(ssds.programs, program_id, _SYNC, ssds.limits.sync_time, now)
     program.phase = _CALLED
     program.op += 1

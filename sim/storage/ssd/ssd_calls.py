@@ -98,7 +98,7 @@ def metadata(ssds: Ssds, program_id: int, now: float) -> float:
         cut_file(ssds, operation.file, program.node, operation.offset, now)
         ssds.files.rows[operation.file].end = operation.offset
     seconds = ssds.limits.open_time
-    ssds.programs.behind[program_id, _SSD] += seconds
+    ssds.programs.behind[_SSD, program_id] += seconds
     program.op += 1
     return charge_ahead(ssds.programs, program_id, _METADATA, seconds, now)
 

@@ -212,8 +212,8 @@ class Feeder:
         yield environment.batch_event(number)
         first = np.searchsorted(codes_rank, np.arange(self._ranks))
         local = np.arange(len(codes)) - first[codes_rank]
-        self.times.add(codes_rank, codes, self._plane.timers[programs[codes_rank], local])
-        self._plane.timers[programs] = 0.0
+        self.times.add(codes_rank, codes, self._plane.timers[local, programs[codes_rank]])
+        self._plane.timers[:, programs] = 0.0
         self.end[:] = self._plane.marks[programs, LAST_MARK]
         self._left[0] = 1
         self._leave(0)
@@ -262,7 +262,7 @@ class Feeder:
                 programs, operations, bounds, environment.now, going_on=going_on, held=held
             )
             yield environment.batch_event(number)
-            shown = self._plane.timers[programs[0], : len(codes)]
+            shown = self._plane.timers[: len(codes), programs[0]]
             self.times.add(rank, codes, shown.copy())
             shown[:] = 0.0
             going_on = True

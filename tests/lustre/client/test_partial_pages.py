@@ -77,7 +77,7 @@ def test_the_page_is_waited_for_as_a_read_is(offset: int, length: int, pages: in
     plane.tables.disks.slowest = np.ones_like(plane.tables.disks.slowest)
     (took,) = plane.run([[], [write(file, offset, length)]])
     programs = plane.tables.programs
-    waited = programs.waits[1]
+    waited = programs.waits[:, 1]
     assert pages <= waited[Cause.TRANSFER] < pages + 0.1
-    assert programs.behind[1, Cause.SEEK] == pytest.approx(pages)
+    assert programs.behind[Cause.SEEK, 1] == pytest.approx(pages)
     assert waited.sum() == pytest.approx(took, rel=1e-6)
