@@ -29,16 +29,16 @@ class HashMap(NamedTuple):
 
 
 def make_map(size: int) -> HashMap:
-    """Return an empty map; ``size`` is a power of two, at least twice the pairs to come."""
-    return HashMap(np.full(size, _EMPTY, np.int64), np.zeros(size, np.int32), np.zeros(1, np.int64))
+    """Return an empty map with room for ``size`` keys: at least twice the pairs to come."""
+    room = 1 << (size - 1).bit_length()
+    return HashMap(np.full(room, _EMPTY, np.int64), np.zeros(room, np.int32), np.zeros(1, np.int64))
 
 
 def enlarge_map(table: HashMap, size: int) -> HashMap:
     """Return the same map with room for ``size`` keys: at least twice the pairs to come."""
-    room = max(1 << (size - 1).bit_length(), len(table.keys))
-    if room == len(table.keys):
+    if size <= len(table.keys):
         return table
-    larger = make_map(room)
+    larger = make_map(size)
     taken = np.flatnonzero(table.keys != _EMPTY)
     _fill(larger, table.keys[taken], table.rows[taken])
     return larger

@@ -15,7 +15,7 @@ from xc40io.engine.compiled import inlined, outlined
 from xc40io.engine.component import Component
 from xc40io.engine.network import Network
 from xc40io.engine.pool import give, take
-from xc40io.engine.types import Floats
+from xc40io.engine.types import Floats, zeros
 from xc40io.lustre.net.bulk import (
     BulkRpcs,
     is_last_part,
@@ -74,8 +74,8 @@ class Brw(Component):
     lnet: Lnet
     bulk: BulkRpcs
     disks: Disks
-    # float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC, reads and writes, have spent
-    # on average by meter, and in all
+    # float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC have spent on average by meter,
+    # and in all; those of all writes stand behind those of all reads
     lives: Floats
     freed: Floats  # float64 (OSCs,): when the latest RPC of each ended
 
@@ -83,7 +83,7 @@ class Brw(Component):
     def build(cls, site: Site) -> Brw:
         """Return it for a machine."""
         obds = site.nodes * site.machine.lustre.targets
-        lives = np.zeros((2 * obds, METERS + 1))
+        lives = zeros((2 * obds, METERS + 1), np.float64)
         return site.make(cls, lives=lives, freed=np.full(obds, -1.0))
 
 
@@ -244,7 +244,7 @@ def _cause_of(meter: int) -> int:
 def remember_life(brw: Brw, rpc_id: int, message_id: int, now: float) -> None:
     """Remember the time of an RPC by cause, for the RPCs that waited behind it in the OSC."""
     rpc = brw.bulk.rpcs[rpc_id]
-    life, spent = brw.lives[2 * rpc.obd + rpc.write], brw.network.spent[message_id]
+    life, spent = brw.lives[rpc.write * len(brw.freed) + rpc.obd], brw.network.spent[message_id]
     brw.freed[rpc.obd] = now
     left = now - rpc.start
     life[METERS] += (left - life[METERS]) / _RECENT
@@ -285,7 +285,7 @@ def charge_queue(brw: Brw, program_id: int, obd_id: int, write: int, seconds: fl
     While they merely travel, and the disks have answered, more in flight would help: it is their
     limit that the program waits for.
     """
-    behind, life = brw.programs.behind, brw.lives[2 * obd_id + write]
+    behind, life = brw.programs.behind, brw.lives[write * len(brw.freed) + obd_id]
     left = seconds
     if life[METERS] > 0.0:
         share = seconds / life[METERS]

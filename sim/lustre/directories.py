@@ -62,12 +62,12 @@ class Directories(Component):
     @classmethod
     def build(cls, site: Site) -> Directories:
         """Return directories in which nobody is."""
-        rows = site.rows
+        rows = site.few_rows
         return site.make(
             cls,
             rows=make_table(DIRECTORY, rows),
             spare_rows=make_pool(rows),
-            by_pair=make_map(1 << (2 * rows - 1).bit_length()),
+            by_pair=make_map(2 * rows),
             parallel_lookups=int(site.machine.nodes.parallel_lookups),
         )
 

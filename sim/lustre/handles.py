@@ -77,14 +77,14 @@ class Handles(Component):
     @classmethod
     def build(cls, site: Site) -> Handles:
         """Return clients that have nothing open."""
-        rows, lustre = site.rows, site.machine.lustre
+        rows, lustre = site.few_rows, site.machine.lustre
         clients = make_table(CLIENT, site.nodes * lustre.mds.mdts)
         clear_all(clients.names)
         return site.make(
             cls,
             rows=make_table(HANDLE, rows),
             spare_rows=make_pool(rows),
-            by_pair=make_map(1 << (2 * rows - 1).bit_length()),
+            by_pair=make_map(2 * rows),
             clients=clients,
             mdts=lustre.mds.mdts,
             most_names=lustre.unused_locks_per_core * site.machine.nodes.cores,

@@ -427,7 +427,7 @@ def _blocked_by_readers(locks: Locks, lock_id: int, ask: bool) -> bool:
     while row >= 0:
         _ask_back(locks, row)
         row = following(locks.found, 0, row)
-    locks.found.heads[0] = -1
+    locks.found.heads[0] = 0
     return True
 
 

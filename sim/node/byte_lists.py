@@ -11,19 +11,21 @@ import numpy as np
 from xc40io.engine.compiled import outlined
 from xc40io.engine.component import Component
 from xc40io.engine.ordered import (
-    LEVELS,
+    LOW,
     SortedLists,
     following,
     insert,
     last_not_after,
+    make_heads,
+    make_upper,
     remove,
 )
 from xc40io.engine.pool import Pool, enlarge_pool, give, make_pool, take
 from xc40io.engine.types import Indices, Table, make_table
 from xc40io.plane.site import Site
 
-RUN = np.dtype(  # as long as a line of the cache: what is sorted, and by what, stands together
-    [("start", "i8"), ("stop", "i8"), ("next", "i4", LEVELS), ("rest", "i8", 2)], align=True
+RUN = np.dtype(  # half a line of the cache: what is sorted, and by what, stands together
+    [("start", "i8"), ("stop", "i8"), ("next", "i4", LOW), ("rest", "i8")], align=True
 )
 
 NO_END = 1 << 62
@@ -48,23 +50,26 @@ class ByteLists(Component):
             runs=runs,
             spare_runs=make_pool(rows),
             spare_lists=make_pool(rows),
-            order=_in_order(runs, np.full((rows, LEVELS), -1, np.int32)),
+            order=_in_order(runs, make_upper(rows), make_heads(rows)),
         )
 
     def grow(self, name: str, rows: int) -> None:
         """Make room for more runs, or for more lists."""
+        upper, heads = self.order.upper, self.order.heads
         if name == "runs":
             super().grow(name, rows)
+            upper = make_upper(rows)
+            upper[: len(self.order.upper)] = self.order.upper
         else:
             self.spare_lists = enlarge_pool(self.spare_lists, rows)
-        heads = np.full((len(self.spare_lists.rows), LEVELS), -1, np.int32)
-        heads[: len(self.order.heads)] = self.order.heads
-        self.order = _in_order(self.runs, heads)
+            heads = make_heads(rows)
+            heads[: len(self.order.heads)] = self.order.heads
+        self.order = _in_order(self.runs, upper, heads)
 
 
-def _in_order(runs: Table, heads: Indices) -> SortedLists:
+def _in_order(runs: Table, upper: Indices, heads: Indices) -> SortedLists:
     """Return sorted lists that are kept in the records of the runs; ``heads`` are their first."""
-    return SortedLists(runs["next"], heads, runs["start"])
+    return SortedLists(runs["next"], upper, heads, runs["start"])
 
 
 @outlined

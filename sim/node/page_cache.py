@@ -187,27 +187,26 @@ class PageCache(Component):
     @classmethod
     def build(cls, site: Site) -> PageCache:
         """Return empty page caches."""
-        rows, machine = site.rows, site.machine
-        map_size = 1 << (2 * rows - 1).bit_length()
+        rows, few, machine = site.rows, site.few_rows, site.machine
+        osc_objects, inodes = make_table(OSC_OBJECT, few), make_table(INODE, few)
         # Programs are at the first rows before they have been anywhere: these are of nothing yet.
-        osc_objects, inodes = make_table(OSC_OBJECT, rows), make_table(INODE, rows)
-        osc_objects.object = inodes.file = -1
+        osc_objects[0].object = inodes[0].file = -1
         nodes = make_table(CACHING_NODE, site.nodes)
         nodes.evict_head = -1
         return site.make(
             cls,
             nodes=nodes,
             osc_objects=osc_objects,
-            spare_osc_objects=make_pool(rows),
-            osc_objects_by_pair=make_map(map_size),
+            spare_osc_objects=make_pool(few),
+            osc_objects_by_pair=make_map(2 * few),
             inodes=inodes,
-            layouts=make_table(LAYOUT_HOLD, rows),
-            spare_inodes=make_pool(rows),
-            inodes_by_pair=make_map(map_size),
+            layouts=make_table(LAYOUT_HOLD, few),
+            spare_inodes=make_pool(few),
+            inodes_by_pair=make_map(2 * few),
             osc_extents=make_table(OSC_EXTENT, rows),
             spare_osc_extents=make_pool(rows),
-            milestones=make_ordered(rows, rows),
-            unsent=make_ordered(LINES * site.nodes * machine.lustre.targets, rows),
+            milestones=make_ordered(few, rows),
+            unsent=make_ordered(LINES * site.nodes * machine.lustre.targets, few),
             rpc_size=machine.lustre.rpc_size,
             max_node_cache=machine.nodes.max_cached,
             tree_page=machine.nodes.tree_page_time,

@@ -35,8 +35,8 @@ def not_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> t
 @outlined
 def expect_cached(cache: PageCache, osc_object_id: int) -> None:
     """Prefetch the first cached run of an object: mostly the only one."""
-    byte_lists = cache.byte_lists
-    prefetch(byte_lists.runs, byte_lists.order.heads[cache.osc_objects[osc_object_id].cached, 0])
+    byte_lists, cached = cache.byte_lists, cache.osc_objects[osc_object_id].cached
+    prefetch(byte_lists.runs, byte_lists.order.heads[cached, 0] - 1)
 
 
 @outlined

@@ -135,18 +135,16 @@ class Batch:
 
         Calls that Linux would cut are cut.
         """
-        owners = np.concatenate(self._owners)
-        counts = np.bincount(owners, minlength=len(self.programs))
+        counts = np.zeros(len(self.programs), np.int64)
+        for owner in self._owners:
+            np.add.at(counts, owner, 1)
         bounds = np.concatenate(([0], np.cumsum(counts)))
-        place = np.empty(len(owners), np.int64)
-        place[np.argsort(owners, kind="stable")] = np.arange(len(owners))
-        operations, first = no_operations(len(owners)), 0
-        for part, tag in zip(self._operations, self._tags, strict=True):
-            rows = place[first : first + len(part)]
+        operations, free = no_operations(int(bounds[-1])), bounds[:-1].copy()
+        for owner, part, tag in zip(self._owners, self._operations, self._tags, strict=True):
+            rows = _rows_behind(free, owner)
             as_bytes(operations)[rows] = as_bytes(part)
             if tag != OWN:
                 operations["tag"][rows] = tag
-            first += len(part)
         return cut_long_calls(operations, bounds)
 
     def hand_over(self) -> tuple[Operations, Integers]:
@@ -189,3 +187,17 @@ class Batch:
     def transfers(self) -> list[Transfers]:
         """All transfers, as they were added; they are numbered in this order."""
         return self._transfers
+
+
+def _rows_behind(free: Integers, owner: Integers) -> Integers:
+    """Return the rows of operations of some programs, by the first free one of each; take them."""
+    if (owner[1:] > owner[:-1]).all():
+        rows: Integers = free[owner]
+        free[owner] += 1
+        return rows
+    order = np.argsort(owner, kind="stable")
+    several = owner[order]
+    rows = np.empty_like(owner)
+    rows[order] = free[several] + np.arange(len(owner)) - np.searchsorted(several, several)
+    np.add.at(free, owner, 1)
+    return rows

@@ -189,9 +189,10 @@ def _by_program(count: int, rows: Table) -> Floats:
 
 def row_a_program(counted: Floats, programs: Integers) -> Floats:
     """Return what is counted of some programs, int64 (n,): float64 (n, counted), a copy."""
-    rows = np.empty((len(programs), len(counted)))
+    rows: Floats = zeros((len(programs), len(counted)), np.float64)
     for column, of_all in zip(rows.T, counted, strict=True):
-        column[:] = of_all[programs]
+        if of_all.any():
+            column[:] = of_all[programs]
     return rows
 
 

@@ -109,6 +109,11 @@ class Site:
         """Rows of a table of things that come and go, at first: it grows with what is under way."""
         return 256 + 2 * len(self.occupants.program_node) * self.bulk_parts
 
+    @property
+    def few_rows(self) -> int:
+        """The same where few may be: of what nodes know of files that their ranks share."""
+        return min(self.rows, 4096 + 2 * self.nodes)
+
     def add_interfaces(
         self,
         count: int,
