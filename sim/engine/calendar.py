@@ -77,7 +77,8 @@ class Calendar(NamedTuple):
 
 def make_calendar(capacity: int) -> Calendar:
     """Return an empty calendar with room for ``capacity`` pending events."""
-    ring = 1 << max(capacity, _SMALLEST_RING).bit_length()
+    # Far fewer are pending than might be.
+    ring = 1 << max(capacity // 4, _SMALLEST_RING).bit_length()
     return Calendar(
         times=zeros(capacity, np.float64),
         keys=zeros(capacity, np.int64),

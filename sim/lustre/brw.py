@@ -74,8 +74,8 @@ class Brw(Component):
     lnet: Lnet
     bulk: BulkRpcs
     disks: Disks
-    # float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC have spent on average by meter,
-    # and in all; those of all writes stand behind those of all reads
+    # float64 (2 * OSCs, meters + 1): what the latest RPCs of each OSC have spent on average, by
+    # meter and in all; those of all writes stand behind those of all reads
     lives: Floats
     freed: Floats  # float64 (OSCs,): when the latest RPC of each ended
 

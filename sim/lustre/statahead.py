@@ -33,7 +33,7 @@ from xc40io.engine.compiled import njit, outlined
 from xc40io.engine.component import Component, Demands
 from xc40io.engine.network import serve
 from xc40io.engine.pool import Pool, give, make_pool, take
-from xc40io.engine.queue import QUEUE, clear, clear_all, join, leave
+from xc40io.engine.queue import QUEUE, clear, join, leave
 from xc40io.engine.types import Table, make_table
 from xc40io.lustre.handles import begin_listing, end_listing, note_attributes
 from xc40io.lustre.mds import (
@@ -145,12 +145,9 @@ class Statahead(Component):
     @classmethod
     def build(cls, site: Site) -> Statahead:
         """Return clients on which nobody lists a directory."""
-        listings = make_table(LISTING, len(site.occupants.program_node))
-        listings["waiting"] = listings["awaited"] = -1
-        clear_all(listings["entries"])
         return site.make(
             cls,
-            listings=listings,
+            listings=make_table(LISTING, len(site.occupants.program_node)),
             entries=make_table(ENTRY, site.rows),
             spare_entries=make_pool(site.rows),
             most=site.machine.lustre.statahead_max,
@@ -222,6 +219,9 @@ def _note_names(ahead: Statahead, program_id: int, op: int) -> None:
         return
     if listing.state != OFF:
         _give_up(ahead, program_id)
+    if listing.stop == 0:  # the first one
+        clear(listing.entries)
+        listing.waiting = listing.awaited = -1
     listing.directory = operation.file
     listing.state = LISTED if begin_listing(ahead.mds.handles, program_id) else REFUSED
     listing.first = operation.first_entry

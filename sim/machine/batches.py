@@ -181,6 +181,11 @@ class Batches:
         self._used += count
         return first
 
+    def drop_operations(self) -> None:
+        """Drop the operations of all programs, which have ended: they may take much memory."""
+        self._tables.programs.operations = make_table(OPERATION, 0)
+        self._used = 0
+
     def hold_transfers(self, transfers: Sequence[Transfers], at_once: int) -> int:
         """Enter transfers for operations that follow in batches to come.
 

@@ -222,6 +222,8 @@ class Plane:
         programs = self.tables.programs
         ended = programs.ended[: programs.ended_count[0]].tolist()
         programs.ended_count[0] = 0
+        if not programs.batches.any():
+            self.batches.drop_operations()
         return self.now, ended
 
     def note_calls(self, programs: Integers, kind: Op, file: Integers, now: float) -> None:

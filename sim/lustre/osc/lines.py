@@ -8,12 +8,18 @@ first. Thousands of small files may wait for company, and none of them is looked
 
 from __future__ import annotations
 
-from xc40io.engine.compiled import outlined
+from xc40io.engine.compiled import inlined, outlined
 from xc40io.engine.ordered import following, insert, remove
 from xc40io.lustre.osc.obds import Osc, obd_of
 from xc40io.node.page_cache import LINES
 
 _CALM, _READY, _PRESSING = range(LINES)
+
+
+@inlined
+def _list_of(osc: Osc, obd_id: int, line: int) -> int:
+    """Return the list of a line: those of all OSCs together, for hardly any OSC uses all three."""
+    return line * len(osc.obds) + obd_id
 
 
 @outlined
@@ -26,11 +32,11 @@ def stand_in_line(osc: Osc, osc_object_id: int) -> None:
     obd_id = obd_of(osc, osc_object_id)
     if listed > 0:
         number = unsent.keys[osc_object_id]
-        remove(unsent, LINES * obd_id + listed - 1, osc_object_id)
+        remove(unsent, _list_of(osc, obd_id, listed - 1), osc_object_id)
     else:
         osc.obds[obd_id].listed += 1
         number = osc.obds[obd_id].listed
-    insert(unsent, LINES * obd_id + line, osc_object_id, number)
+    insert(unsent, _list_of(osc, obd_id, line), osc_object_id, number)
     osc_object.listed = 1 + line
 
 
@@ -39,7 +45,7 @@ def leave_line(osc: Osc, osc_object_id: int) -> None:
     """Take an osc_object out of the lines of its OSC, if it is in one."""
     osc_object = osc.cache.osc_objects[osc_object_id]
     if osc_object.listed > 0:
-        line = LINES * obd_of(osc, osc_object_id) + osc_object.listed - 1
+        line = _list_of(osc, obd_of(osc, osc_object_id), osc_object.listed - 1)
         remove(osc.cache.unsent, line, osc_object_id)
         osc_object.listed = 0
 
@@ -49,13 +55,14 @@ def next_in_line(osc: Osc, obd_id: int) -> int:
     """Return the next osc_object that makes an RPC, or -1."""
     unsent, obd = osc.cache.unsent, osc.obds[obd_id]
     if obd.pressing > 0:  # nothing else goes before those that lock holders wait for
-        return following(unsent, LINES * obd_id + _PRESSING, -1)
-    ready = following(unsent, LINES * obd_id + _READY, -1)
+        return following(unsent, _list_of(osc, obd_id, _PRESSING), -1)
+    ready = following(unsent, _list_of(osc, obd_id, _READY), -1)
     # Nobody waits before the others have filled their parts of the room, too: Lustre's writers take
     # it page by page side by side.
     if obd.waiters.head < 0 or obd.coming > 0:
         return ready
-    calm = following(unsent, LINES * obd_id + _CALM, -1)  # whoever came first: room is needed
+    # Whoever came first: room is needed.
+    calm = following(unsent, _list_of(osc, obd_id, _CALM), -1)
     if calm < 0 or (ready >= 0 and unsent.keys[ready] < unsent.keys[calm]):
         return ready
     return calm

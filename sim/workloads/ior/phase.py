@@ -91,6 +91,10 @@ class Phase:
         """Return the clock readings of all ranks."""
         times = self.filesystem.marks(self.task.ranks.programs)
         opened, closed = times[:, _OPEN_START], times[:, _CLOSE_END]
+        timers = self._timers()
+        timers -= self._timed
+        mpi = self.backend.record(timers)
+        del timers
         waited = self.task.ranks.waited(self.filesystem.plane).since(self._waited)
         return PhaseRecord(
             access=self.task.access,
@@ -105,7 +109,7 @@ class Phase:
             bytes_moved=int(self._calls.sum()) * self.task.test.transfer_size,
             stretch=stretch_of(float(opened.min()), closed, waited),
             stonewall=self.stonewall,
-            mpi=self.backend.record(self._timers() - self._timed),
+            mpi=mpi,
         )
 
     def _prefilled(self, batch: Batch) -> Filling:
