@@ -5,6 +5,7 @@ from __future__ import annotations
 from small_plane import SmallPlane
 
 from xc40io.engine.pool import live_rows
+from xc40io.node.byte_lists import next_run
 
 
 def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
@@ -12,10 +13,11 @@ def cached_runs(plane: SmallPlane) -> list[tuple[int, int, int]]:
     tables, byte_lists = plane.tables, plane.tables.byte_lists
     runs = []
     for osc_object in live_rows(tables.cache.spare_osc_objects).tolist():
-        run = byte_lists.order.heads[tables.cache.osc_objects.cached[osc_object], 0]
+        cached = int(tables.cache.osc_objects.cached[osc_object])
+        run = next_run(byte_lists, cached, -1)
         while run >= 0:
             runs.append(
                 (osc_object, int(byte_lists.runs[run].start), int(byte_lists.runs[run].stop))
             )
-            run = byte_lists.order.next[run, 0]
+            run = next_run(byte_lists, cached, run)
     return runs
