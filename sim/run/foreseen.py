@@ -20,7 +20,7 @@ EVENTS_A_SECOND = 2_000_000
 _OF_CALL, _OF_RPC, _OF_PIECE, _OF_OPERATION = 2, 13, 25, 4
 """Events of a call, of a bulk RPC, of a call with an RPC and a lock of its own, of metadata."""
 
-_PROCESS, _OF_NODE, _OF_RANK = 84_000_000, 24_000, 4_500
+_PROCESS, _OF_NODE, _OF_RANK = 84_000_000, 24_000, 3_000
 _OF_LOCK, _OF_FLIGHT, _CACHED, _LISTED = 600, 200, 200, 150
 """Bytes: before anything runs, of a node, a rank, a lock that stays, an RPC on its way, what page
 caches remember of a call that lies by itself, and what is listed of an operation of metadata."""

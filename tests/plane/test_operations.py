@@ -6,6 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from xc40io.plane.batch import Batch, most_at_once, refer_from
 from xc40io.plane.operations import (
@@ -102,3 +104,16 @@ def test_exchanges_refer_to_transfers_from_a_number_on() -> None:
     assert exchanges["transfer"].tolist() == [110, 313]
     assert exchanges["sent_first"].tolist() == [112, 312]
     assert (write["offset"], write["stride"]) == (77, 8)
+
+
+@given(st.lists(st.lists(st.integers(0, 4), max_size=6), max_size=5))
+def test_operations_stand_program_after_program_as_they_came(parts: list[list[int]]) -> None:
+    batch, came = Batch(np.arange(5)), list[tuple[int, int]]()
+    for owners in parts:
+        marks = len(came) + np.arange(len(owners))
+        batch.add(Op.MARK, np.array(owners, np.int64), mark=marks)
+        came += zip(owners, marks.tolist(), strict=True)
+    operations, bounds = batch.hand_over()
+    assert operations["mark"].tolist() == [mark for _, mark in sorted(came)]
+    assert np.diff(bounds).tolist() == [sum(of == i for of, _ in came) for i in range(5)]
+    assert len(batch.listing()[0]) == 0  # it has kept nothing
