@@ -160,7 +160,7 @@ def test_spans_of_a_program_follow_each_other_and_sum_to_its_waits(name: str) ->
     spans, waits = recording_of(result).spans, result.plane.tables.programs.waits
     assert (spans["since"] < spans["until"]).all()
     summed = np.zeros_like(waits)
-    np.add.at(summed, (spans["program"], spans["cause"]), spans["until"] - spans["since"])
+    np.add.at(summed, (spans["cause"], spans["program"]), spans["until"] - spans["since"])
     np.testing.assert_allclose(summed, waits, rtol=1e-9, atol=1e-12)
     order = np.lexsort((spans["since"], spans["program"]))
     before, after = spans[order][:-1], spans[order][1:]
