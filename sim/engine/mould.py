@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from xc40io.engine.component import Component, Layout, annotated
-from xc40io.engine.types import CACHE_LINE, untouched, zeros
+from xc40io.engine.types import CACHE_LINE, as_lines, untouched
 
 Memory = npt.NDArray[np.uint8]
 
@@ -98,7 +98,7 @@ class Mould:
             )
             for part in parts
         ]
-        self._content, self._zeros = zeros(sizes[0], np.uint8), sizes[1]
+        self._content, self._zeros = np.zeros(sizes[0], np.uint8), sizes[1]
         for nil, begin, content in zip(zero, places, contents, strict=True):
             if not nil:
                 self._content[begin : begin + len(content)] = content
@@ -110,8 +110,7 @@ class Mould:
 
     def cast(self) -> Any:
         """Return a copy of the component, upon copies of those below it."""
-        blocks = zeros(len(self._content), np.uint8), untouched(self._zeros)
-        blocks[0][:] = self._content
+        blocks = as_lines(self._content), untouched(self._zeros)
         words = blocks[0].view(np.int64)
         for block, at in zip(blocks, self._addresses, strict=True):
             words[at] += block.ctypes.data

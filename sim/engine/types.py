@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 from typing import Any, Literal, TypeAlias
 
@@ -33,7 +34,8 @@ def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike, order: Order = "C")
     A large one takes memory only where something is written, and gives all back in the end: what
     NumPy asks for may be a place that was in use before, which has to be set to zero, and stays.
     """
-    size = int(np.prod(shape)) * np.dtype(kind).itemsize
+    rows = shape if isinstance(shape, tuple) else (shape,)
+    size = math.prod(map(int, rows)) * np.dtype(kind).itemsize
     if size < _MAPPED:
         memory = np.zeros(size + CACHE_LINE, np.uint8)
         return np.ndarray(shape, kind, memory.data, -memory.ctypes.data % CACHE_LINE, order=order)
@@ -41,6 +43,15 @@ def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike, order: Order = "C")
     if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         pages.madvise(mmap.MADV_HUGEPAGE)
     return np.ndarray(shape, kind, pages, order=order)
+
+
+def as_lines(content: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return a copy of bytes that begins with a line of the cache."""
+    memory = np.empty(len(content) + CACHE_LINE, np.uint8)
+    first = -memory.ctypes.data % CACHE_LINE
+    copy = memory[first : first + len(content)]
+    copy[:] = content
+    return copy
 
 
 def untouched(size: int) -> npt.NDArray[np.uint8]:
