@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from xc40io.config.errors import InputError
 from xc40io.config.jobs import JobsScenario
@@ -24,6 +25,13 @@ Runnable: TypeAlias = Scenario | JobsScenario
 
 Progress = Callable[[int, int], None]
 """Told how many runs are done, and of how many."""
+
+
+class _Asked(NamedTuple):
+    """A run that is to be made."""
+
+    scenario: Runnable
+    until: float  # simulated seconds after which it is given up
 
 
 def seeds_of(first: int, repeat: int) -> tuple[int, ...]:
@@ -113,25 +121,34 @@ class Simulations:
         notes = tuple(self.notes)
         return {"simulated": self.simulated, "recalled": self.recalled, "notes": notes}
 
-    def run(self, scenarios: Sequence[Runnable]) -> list[Ended]:
-        """Return the results of scenarios, in their order; equal scenarios are run once."""
+    def run(self, scenarios: Sequence[Runnable], until: Sequence[float] = ()) -> list[Ended]:
+        """Return the results of scenarios, in their order; equal scenarios are run once.
+
+        ``until``: simulated seconds after which each, of one job, is given up: its record then has
+        these seconds and nothing else, or is that of the whole run, where it is known from before.
+        """
         named = [self._key(scenario) for scenario in scenarios]
+        limits = until or [inf] * len(named)
         missing = {
-            key: scenario
-            for key, scenario in zip(named, scenarios, strict=True)
-            if isinstance(key, str) and not self._recall(key)
+            key: _Asked(scenario, limit)
+            for key, scenario, limit in zip(named, scenarios, limits, strict=True)
+            if isinstance(key, str) and self._recall(key, limit) is None
         }
         self._foretell(missing)
         self._tell(0, len(missing))
         for done, (key, ended) in enumerate(self._simulate(missing), start=1):
-            self._keep(key, ended)
+            self._keep(key, ended, missing[key].until)
             self._tell(done, len(missing))
-        return [self._ended[key] if isinstance(key, str) else key for key in named]
+        found = (
+            self._recall(key, limit) if isinstance(key, str) else key
+            for key, limit in zip(named, limits, strict=True)
+        )
+        return [one for one in found if one is not None]  # all of them
 
     def knows(self, scenarios: Iterable[Runnable]) -> bool:
         """Tell whether all of some scenarios have been run already, now or before."""
         named = [self._key(scenario) for scenario in scenarios]
-        return all(isinstance(key, Failure) or self._recall(key) for key in named)
+        return all(isinstance(key, Failure) or self._recall(key) is not None for key in named)
 
     def _key(self, scenario: Runnable) -> str | Failure:
         try:
@@ -146,30 +163,35 @@ class Simulations:
             done, total = self._expected()
         self._progress(done, total)
 
-    def _foretell(self, missing: Mapping[str, Runnable]) -> None:
+    def _foretell(self, missing: Mapping[str, _Asked]) -> None:
         """Tell what runs will be, unless the clock limits them, or the study was told of before."""
         from xc40io.studies.case import Case, foretell
 
         if not missing or self._scheduler is not None:
             return
-        cases = [Case(scenario) for scenario in missing.values()]
+        cases = [Case(one.scenario) for one in missing.values()]
         if self._expected is not None:  # the first of a study stand for all
             cases *= 0 if self.simulated else (self._most or 0) // len(cases)
         foretell(cases, self._crew.jobs, self._progress)
 
-    def _recall(self, key: str) -> bool:
-        """Remember the result of a run, if it is known."""
-        if key in self._ended:
-            return True
-        record = self._cache.get(key) if self._cache is not None else None
-        if record is None:
-            return False
-        self._ended[key] = record
-        self.recalled += 1
-        return True
+    def _recall(self, key: str, until: float = inf) -> Ended | None:
+        """Return the result of a run, if it is known, or that it was given up, no sooner."""
+        for name, least in ((key, 0.0), (_over(key), until)):
+            known = self._ended.get(name)
+            if known is None and self._cache is not None:
+                known = self._cache.get(name)
+            if known is None or (isinstance(known, RunRecord) and known.simulated < least):
+                continue
+            if name not in self._ended:
+                self._ended[name] = known
+                self.recalled += 1
+            return known
+        return None
 
-    def _keep(self, key: str, ended: Ended) -> None:
+    def _keep(self, key: str, ended: Ended, until: float) -> None:
         """Remember the result of a run that has just ended."""
+        if isinstance(ended, RunRecord) and ended.simulated >= until:
+            key = _over(key)
         self._ended[key] = ended
         self.simulated += 1
         if self._cache is None or isinstance(ended, Failure):
@@ -180,7 +202,7 @@ class Simulations:
             self.notes.append(self._cache.not_kept(error))
             self._cache = None
 
-    def _simulate(self, missing: Mapping[str, Runnable]) -> Iterator[tuple[str, Ended]]:
+    def _simulate(self, missing: Mapping[str, _Asked]) -> Iterator[tuple[str, Ended]]:
         """Run scenarios and yield their results, in the order in which they end."""
         if self._scheduler is None:
             yield from each(_recorded, missing, self._crew, size=_size)
@@ -189,8 +211,14 @@ class Simulations:
         yield from each_on_cluster(_recorded, missing, self._scheduler, size=_size)
 
 
-def _size(scenario: Runnable) -> float:
+def _over(key: str) -> str:
+    """Return by what a run is known of which nothing is known but that it takes longer."""
+    return f"{key}-over"
+
+
+def _size(asked: _Asked) -> float:
     """Return about how many bytes of a scenario are simulated one by one."""
+    scenario = asked.scenario
     if isinstance(scenario, Scenario):
         return bytes_to_simulate(scenario)
     from xc40io.studies.case import Case
@@ -198,12 +226,17 @@ def _size(scenario: Runnable) -> float:
     return Case(scenario).size()
 
 
-def _recorded(scenario: Runnable) -> RunRecord:
+def _recorded(asked: _Asked) -> RunRecord:
     """Run a scenario; return what is kept of it. A log is read once for all runs of a process."""
+    scenario, until = asked
     if isinstance(scenario, Scenario):
+        from xc40io.run.simulate import OvertimeError
         from xc40io.studies.case import Case
 
-        return record_of(Case(scenario).run()[""])
+        try:
+            return record_of(Case(scenario).run(until=until if until < inf else None)[""])
+        except OvertimeError:
+            return RunRecord((), (), (), {}, {}, (), until)
     from xc40io.run.jobs import simulate_jobs
 
     return record_of_jobs(simulate_jobs(scenario, alone=False))

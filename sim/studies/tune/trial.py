@@ -28,6 +28,7 @@ class Trial:
     records: tuple[RunRecord, ...] = ()  # of the first seeds; none if a run could not be
     seconds: tuple[float, ...] = ()  # of the job's I/O, by seed
     failure: str = ""  # why it cannot be run
+    given_up: bool = False  # whether it takes more seconds than these, and cannot be the best
 
     @property
     def mean(self) -> float:

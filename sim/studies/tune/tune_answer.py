@@ -31,7 +31,7 @@ from xc40io.studies.tune.beside_answer import (
 from xc40io.studies.tune.lines_to_paste import proposal_of
 from xc40io.studies.tune.trial import RunnerUp, Trial, compared
 from xc40io.studies.tune.tune_plot import tuning_figure
-from xc40io.studies.tune.tuning import Tuning
+from xc40io.studies.tune.tuning import GIVEN_UP, Tuning
 from xc40io.telling.answer import (
     Answer,
     Block,
@@ -217,6 +217,12 @@ def _searched(found: Tuning) -> Iterator[str]:
         f"{format_count(len(found.best.seconds), 'seed')}{_confirmed(found)}. Turned: "
         f"{', '.join(knob.name for knob in found.space.knobs)}."
     )
+    given_up = sum(trial.given_up for trial in found.trials)
+    if given_up:
+        yield (
+            f"Given up when they had taken {GIVEN_UP:g} times as long as the best until then: "
+            f"{format_count(given_up, 'setting')}."
+        )
     yield f"Minimised: {minimised(found)}."
     if found.budget.runs is None:
         yield (
@@ -351,7 +357,7 @@ def _table(found: Tuning) -> Table:
     if all(trial is not present for trial in (best, *(runner.trial for _, runner in named))):
         named.append(("now", RunnerUp(present, found.gain)))
     for name, (trial, slower) in named:
-        more = f"{100 * (slower.value - 1):.1f} %"
+        more = f"{_least(trial)}{100 * (slower.value - 1):.1f} %"
         rows.append([f"  {name}", *found.written(trial.setting), _time(trial), more])
     heads = ["  ", *(knob.name for knob in found.space.knobs), "time", "longer than the best"]
     fewer = any(len(runner.trial.seconds) < len(best.seconds) for runner in found.runners_up)
@@ -360,7 +366,11 @@ def _table(found: Tuning) -> Table:
 
 
 def _time(trial: Trial) -> str:
-    return f"{format_seconds(trial.mean, 4)} ({len(trial.seconds)})"
+    return f"{_least(trial)}{format_seconds(trial.mean, 4)} ({len(trial.seconds)})"
+
+
+def _least(trial: Trial) -> str:
+    return "> " if trial.given_up else ""
 
 
 def _importance(found: Tuning) -> str:
@@ -498,5 +508,6 @@ def _trial(found: Tuning, trial: Trial) -> dict[str, Any]:
     return {
         "setting": setting_values(found, trial),
         "seconds": list(trial.seconds),
+        "given_up": trial.given_up,
         "failure": trial.failure,
     }

@@ -40,8 +40,9 @@ def tuning_figure(title: str, found: Tuning) -> Figure:
         "Seconds of I/O by setting",
         textwrap.shorten(title, round(13.0 * WIDE)),
         "Left: the shortest time of all tries with these two values, in seconds; white was not "
-        "tried. Frame: the best; dotted: as it is now. Right: every try in the order of the "
-        "search, with its first seed, and the best so far.",
+        "tried; > was given up then. Frame: the best; dotted: as it is now. Right: every try in "
+        "the order of the search, with its first seed, and the best so far; triangles were given "
+        "up.",
     )
     high = min(max(0.36 * (len(rows.values) if rows else 4), 2.6), 6.0)
     figure, (map_axes, way_axes) = sheet(
@@ -64,12 +65,13 @@ def _draw_map(axes: Axes, found: Tuning, rows: Knob | None, columns: Knob) -> No
     """Paint a cell for each pair of values, with the shortest time of all tries in it."""
     down = _labels(found, rows)
     across = _labels(found, columns)
-    cells = np.full((len(down), len(across)), np.nan)
+    cells, longer = np.full((2, len(down), len(across)), np.nan)
     for trial in found.trials:
         if trial.seconds:
             place = _cell(trial, rows, columns, down, across)
-            cells[place] = np.fmin(cells[place], trial.mean)
-    _paint(axes, cells)
+            kind = longer if trial.given_up else cells
+            kind[place] = np.fmin(kind[place], trial.mean)
+    _paint(axes, np.fmin(cells, longer), longer)
     best = _cell(found.best, rows, columns, down, across)
     now = _cell(found.present, rows, columns, down, across)
     _frame(axes, now, "dotted")
@@ -114,8 +116,11 @@ def _cell(
     return down.index(_label(trial, rows)), across.index(_label(trial, columns))
 
 
-def _paint(axes: Axes, cells: Floats) -> None:
-    """Paint cells on a logarithmic scale, the first row below, and write their numbers."""
+def _paint(axes: Axes, cells: Floats, longer: Floats) -> None:
+    """Paint cells on a logarithmic scale, the first row below, and write their numbers.
+
+    ``longer``: the seconds of those that take more than these.
+    """
     axes.grid(visible=False)
     axes.spines[["left", "bottom"]].set_visible(False)
     logs = np.log(cells)
@@ -137,7 +142,7 @@ def _paint(axes: Axes, cells: Floats) -> None:
             axes.text(
                 column,
                 row,
-                f"{value:,.3g}",
+                f"{'> ' if value == longer[row, column] else ''}{value:,.3g}",
                 size=7,
                 color="white" if dark else INK,
                 ha="center",
@@ -153,7 +158,9 @@ def _draw_way(axes: Axes, found: Tuning) -> None:
     numbers = [number for number, _ in ran]
     seconds = [trial.seconds[0] for _, trial in ran]
     axes.plot(numbers, np.minimum.accumulate(seconds), color=WRITE, drawstyle="steps-post")
-    axes.scatter(numbers, seconds, s=14, color=OTHER, zorder=3)
+    for marker, given_up in (("o", False), ("^", True)):
+        alike = {at: one.seconds[0] for at, one in ran if one.given_up is given_up}
+        axes.scatter([*alike], [*alike.values()], s=14, color=OTHER, zorder=3, marker=marker)
     if max(seconds) > _FAR * min(seconds):
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from math import log
+from math import inf, log
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ from xc40io.studies.advice.space import Limit, Space, parse_limits
 from xc40io.studies.advice.weighing import LEAST, MORE, SEEDS, TIE, left_open
 from xc40io.studies.axes import Axis, Over, axes_of
 from xc40io.studies.output_period import OutputCost, output_cost
-from xc40io.studies.processes import Failure
+from xc40io.studies.processes import Failure, bytes_to_move
 from xc40io.studies.ratio import Ratio, paired
 from xc40io.studies.simulations import Ended, Progress, Simulations, seeds_of
 from xc40io.studies.study_result import KeptStudy
@@ -56,7 +56,7 @@ from xc40io.studies.tune.trial import (
     runners_up,
 )
 from xc40io.telling.answer import Column, Table
-from xc40io.telling.units import FACTOR, NUMBER, SECONDS, WORDS
+from xc40io.telling.units import FACTOR, FLAG, NUMBER, SECONDS, WORDS
 from xc40io.topology.text import format_count
 from xc40io.trust.doubts import Doubt
 from xc40io.trust.how_sure import LIKELY
@@ -64,6 +64,9 @@ from xc40io.trust.sureness import chance_faster
 
 RUNNERS_UP = 5
 """How many settings stand behind the best one in the answer."""
+
+GIVEN_UP = 3.0
+"""Times as long as the best so far: a setting that takes longer is given up."""
 
 _GOOD = 5  # best settings whose neighbours are tried
 
@@ -218,7 +221,7 @@ class Tuning(KeptStudy):
         columns = (
             *(Column("trial", NUMBER), Column("seed", NUMBER)),
             *(Column(knob.name, WORDS) for knob in self.space.knobs),
-            *(Column("seconds", SECONDS), Column("failure", WORDS)),
+            *(Column("seconds", SECONDS), Column("given_up", FLAG), Column("failure", WORDS)),
             *(Column("beside", WORDS), Column("others", FACTOR)),
         )
         return Table(columns, lambda: list(self._rows()))
@@ -248,8 +251,8 @@ class Tuning(KeptStudy):
     ) -> dict[str, Any]:
         number = next(place for place, one in enumerate(self.trials) if one is trial)
         setting = {knob.name: knob.written(trial.setting) for knob in self.space.knobs}
-        run = {"seconds": seconds, "failure": trial.failure, "beside": beside, "others": others}
-        return {"trial": number, "seed": seed, **setting, **run}
+        run = {"seconds": seconds, "given_up": trial.given_up, "failure": trial.failure}
+        return {"trial": number, "seed": seed, **setting, **run, "beside": beside, "others": others}
 
     def written(self, setting: Setting) -> list[str]:
         """Return the values of the knobs as they are typed; ``-`` for one that does nothing."""
@@ -322,6 +325,7 @@ class Tuner:
     began: float  # by the clock that never goes back
     exhaustive: bool = False
     finished: bool = False
+    gives_up: bool = True  # runs that cannot be the best; not where real ones are compared with all
     confirmed: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     idle: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     company: MixOutcome | None = None
@@ -351,6 +355,7 @@ class Tuner:
         InputError
             If one cannot be run.
         """
+        self.gives_up = False
         for setting, name in zip(settings, names, strict=True):
             if not self._known(setting, 1):
                 self._try([setting])
@@ -405,11 +410,29 @@ class Tuner:
         """Run settings with the first seed, and tell the search their results."""
         made = [(one, self.space.scenario(one)) for one in settings]
         fresh = [Trial(one, scenario) for one, scenario in made if scenario is not None]
-        ended = self.question.simulations.run([trial.scenario for trial in fresh])
-        for trial, one in zip(fresh, ended, strict=True):
-            done = self._with(trial, one)
+        scenarios, most = [trial.scenario for trial in fresh], self._most()
+        until = [self._clock(scenario, most) for scenario in scenarios]
+        ended = self.question.simulations.run(scenarios, until)
+        for trial, one, limit in zip(fresh, ended, until, strict=True):
+            over = not isinstance(one, Failure) and one.simulated >= limit
+            done = (
+                replace(trial, seconds=(most,), given_up=True) if over else self._with(trial, one)
+            )
             self.trials.append(done)
             self.search.tell(done.setting, log(done.seconds[0]) if done.seconds else None)
+
+    def _most(self) -> float:
+        """Return the seconds of I/O after which a setting with the first seed is given up."""
+        if not self.gives_up or self.question.objective != "all":  # else others count, too
+            return inf
+        return GIVEN_UP * min(trial.seconds[0] for trial in self.trials if trial.seconds)
+
+    def _clock(self, scenario: Scenario, most: float) -> float:
+        """Return the simulated seconds after which I/O has taken so many for as many bytes."""
+        now = self.trials[0]
+        moved, usual = bytes_to_move(scenario), bytes_to_move(now.scenario)
+        more = max(moved / usual, 1.0) if usual else 1.0
+        return now.records[0].simulated - now.seconds[0] + more * most
 
     def _race(self) -> None:
         """Give the next seeds to the present setting and to those that are near the best."""
@@ -458,7 +481,8 @@ class Tuner:
         """Tell whether a setting was run with so many seeds, or cannot be run."""
         key = self.space.key(setting)
         return any(
-            self.space.key(trial.setting) == key and (trial.failure or len(trial.seconds) >= seeds)
+            self.space.key(trial.setting) == key
+            and (trial.failure or trial.given_up or len(trial.seconds) >= seeds)
             for trial in self.trials
         )
 

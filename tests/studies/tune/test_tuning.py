@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from xc40io.studies.store import Store
 from xc40io.studies.tune.lines_to_paste import proposal_of
 from xc40io.studies.tune.search import Budget
 from xc40io.studies.tune.tune_answer import tuning_answer
-from xc40io.studies.tune.tuning import Question, Tuner
+from xc40io.studies.tune.tuning import GIVEN_UP, Question, Tuner
 from xc40io.telling.data import document_of
 from xc40io.telling.text import text_of
 
@@ -88,6 +89,43 @@ def test_who_was_interrupted_goes_on_to_the_same_answer(tmp_path: Path) -> None:
     assert through.simulated - 2 * 3 - 2 * len(through.space.knobs) <= 9
     assert document_of(tuning_answer("", resumed)) == document_of(tuning_answer("", through))
     assert resumed.to_pandas().equals(through.to_pandas())
+
+
+HEADLINE = "-a MPIIO -w -r -C -e -b 8m -t 8m"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "asked"),
+    [
+        (job(JOBS["shared, written"]), {"allow": "", "over": SPACE, "budget": 14, "repeat": 2}),
+        pytest.param("theta-headline", {"budget": 40}, marks=pytest.mark.slow),
+        pytest.param(
+            job(HEADLINE, nodes=256, ppn=16), {"budget": 40}, marks=pytest.mark.slow
+        ),  # from the default layout: one stripe
+    ],
+)
+def test_giving_up_what_cannot_win_leaves_the_answer(
+    scenario: Any, asked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = tune(scenario, **asked, store=tmp_path / "given up")
+    again = tune(scenario, **asked, store=tmp_path / "given up")
+    monkeypatch.setattr("xc40io.studies.tune.tuning.GIVEN_UP", math.inf)
+    whole = tune(scenario, **asked, store=tmp_path / "whole")
+    assert again.simulated == 0
+    assert document_of(tuning_answer("", again)) == document_of(tuning_answer("", found))
+    assert found.best == whole.best
+    assert found.gain == whole.gain
+    assert found.runners_up[0] == whole.runners_up[0]
+    seconds = {found.space.key(one.setting): one.mean for one in whole.trials if one.seconds}
+    given_up = [one for one in found.trials if one.given_up]
+    assert given_up
+    assert not any(one.given_up for one in whole.trials)
+    for one in given_up:
+        assert one.mean >= GIVEN_UP * found.best.seconds[0]
+        assert seconds.get(found.space.key(one.setting), math.inf) > one.mean
+    text = text_of(tuning_answer("a job", found))
+    assert f"3 times as long as the best until then: {len(given_up)} setting" in text
+    assert given_up[0].mean in found.to_pandas().query("given_up").seconds.tolist()
 
 
 @pytest.mark.slow
