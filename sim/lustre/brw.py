@@ -240,11 +240,17 @@ def _cause_of(meter: int) -> int:
     return meter if meter < MESSAGE_KINDS else _DISK + meter - MESSAGE_KINDS
 
 
+@inlined
+def _life_of(brw: Brw, obd_id: int, write: int) -> int:
+    """Return the row of ``lives`` that an OSC's reads or writes have."""
+    return obd_id + (len(brw.freed) if write else 0)
+
+
 @outlined
 def remember_life(brw: Brw, rpc_id: int, message_id: int, now: float) -> None:
     """Remember the time of an RPC by cause, for the RPCs that waited behind it in the OSC."""
     rpc = brw.bulk.rpcs[rpc_id]
-    life, spent = brw.lives[rpc.write * len(brw.freed) + rpc.obd], brw.network.spent[message_id]
+    life, spent = brw.lives[_life_of(brw, rpc.obd, rpc.write)], brw.network.spent[message_id]
     brw.freed[rpc.obd] = now
     left = now - rpc.start
     life[METERS] += (left - life[METERS]) / _RECENT
@@ -285,7 +291,7 @@ def charge_queue(brw: Brw, program_id: int, obd_id: int, write: int, seconds: fl
     While they merely travel, and the disks have answered, more in flight would help: it is their
     limit that the program waits for.
     """
-    behind, life = brw.programs.behind, brw.lives[write * len(brw.freed) + obd_id]
+    behind, life = brw.programs.behind, brw.lives[_life_of(brw, obd_id, write)]
     left = seconds
     if life[METERS] > 0.0:
         share = seconds / life[METERS]

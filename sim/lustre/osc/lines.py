@@ -19,7 +19,7 @@ _CALM, _READY, _PRESSING = range(LINES)
 @inlined
 def _list_of(osc: Osc, obd_id: int, line: int) -> int:
     """Return the list of a line: those of all OSCs together, for hardly any OSC uses all three."""
-    return line * len(osc.obds) + obd_id
+    return int(line) * len(osc.obds) + obd_id  # as a byte, the product would overflow
 
 
 @outlined
