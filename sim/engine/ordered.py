@@ -180,6 +180,12 @@ def remove(ordered: SortedLists, list_id: int, row: int) -> None:
             _link(ordered, list_id, before, level, _follower(ordered, row, level))
 
 
+@inlined
+def empty(ordered: SortedLists, list_id: int) -> None:
+    """Take all rows out of a list."""
+    ordered.heads[list_id] = 0
+
+
 @njit
 def last_not_after(ordered: SortedLists, list_id: int, key: int) -> int:
     """Return the row with the largest key that is at most ``key``, or -1."""

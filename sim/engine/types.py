@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,14 @@ Indices: TypeAlias = npt.NDArray[np.int32]
 Table: TypeAlias = Any
 
 
-Order: TypeAlias = Literal["C", "F"]
-
 CACHE_LINE = 64
 """Bytes that a processor fetches at a time."""
-
 
 _MAPPED = 1 << 20  # bytes from which on memory is mapped
 _HUGE = 1 << 22  # bytes from which on it may lie in large pages, as NumPy has its own
 
 
-def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike, order: Order = "C") -> Any:
+def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike) -> Any:
     """Return an array of zeros that begins with a line of the cache.
 
     A large one takes memory only where something is written, and gives all back in the end: what
@@ -38,11 +35,11 @@ def zeros(shape: int | tuple[int, ...], kind: npt.DTypeLike, order: Order = "C")
     size = math.prod(map(int, rows)) * np.dtype(kind).itemsize
     if size < _MAPPED:
         memory = np.zeros(size + CACHE_LINE, np.uint8)
-        return np.ndarray(shape, kind, memory.data, -memory.ctypes.data % CACHE_LINE, order=order)
+        return np.ndarray(shape, kind, memory.data, -memory.ctypes.data % CACHE_LINE)
     pages = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if size >= _HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         pages.madvise(mmap.MADV_HUGEPAGE)
-    return np.ndarray(shape, kind, pages, order=order)
+    return np.ndarray(shape, kind, pages)
 
 
 def as_lines(content: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

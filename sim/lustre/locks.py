@@ -51,6 +51,7 @@ from xc40io.engine.intervals import (
 )
 from xc40io.engine.ordered import (
     SortedLists,
+    empty,
     enlarge_ordered,
     following,
     insert,
@@ -427,7 +428,7 @@ def _blocked_by_readers(locks: Locks, lock_id: int, ask: bool) -> bool:
     while row >= 0:
         _ask_back(locks, row)
         row = following(locks.found, 0, row)
-    locks.found.heads[0] = 0
+    empty(locks.found, 0)
     return True
 
 

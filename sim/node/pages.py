@@ -8,6 +8,7 @@ the cache longest go at once, where Lustre takes them page by page in the order 
 from __future__ import annotations
 
 from xc40io.engine.compiled import outlined
+from xc40io.engine.ordered import following
 from xc40io.engine.page import PAGE
 from xc40io.engine.prefetch import prefetch
 from xc40io.engine.record import Column
@@ -36,7 +37,7 @@ def not_cached(cache: PageCache, osc_object_id: int, start: int, stop: int) -> t
 def expect_cached(cache: PageCache, osc_object_id: int) -> None:
     """Prefetch the first cached run of an object: mostly the only one."""
     byte_lists, cached = cache.byte_lists, cache.osc_objects[osc_object_id].cached
-    prefetch(byte_lists.runs, byte_lists.order.heads[cached, 0] - 1)
+    prefetch(byte_lists.runs, following(byte_lists.order, cached, -1))
 
 
 @outlined
