@@ -6,6 +6,7 @@ import atexit
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ class _Reader:
         """End the process."""
         for stream in (self._process.stdin, self._process.stdout):
             if stream is not None:
-                stream.close()
+                with suppress(BrokenPipeError):  # it is gone, and has not read the last request
+                    stream.close()
         self._process.wait()
 
 
